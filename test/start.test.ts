@@ -35,13 +35,13 @@ const optionalPackages = [
 const MAX_YOUNG_BYTES = 16 * 1024 ** 2;
 
 describe("an idle Bridge with the command adapter", () => {
-  test("has loaded no package that only some settings, adapters or requests need", async () => {
+  test("an idle Bridge with the command adapter has loaded no package that only some settings, adapters or requests need", async () => {
     const { packages } = await runUntilIdle();
     expect(packages).toContain("fastify");
     expect(packages.filter((name) => optionalPackages.includes(name))).toEqual([]);
   });
 
-  test("has a small young generation", async () => {
+  test("an idle Bridge with the command adapter has a small young generation", async () => {
     const { youngBytes } = await runUntilIdle();
     expect(youngBytes).toBeLessThan(MAX_YOUNG_BYTES);
   });
@@ -51,13 +51,13 @@ describe("the file .env", () => {
   test.each([
     ["begins with a byte order mark", "\uFEFFBRIDGE_IDLE_SECONDS=none\n", "utf8", "BRIDGE_IDLE_SECONDS: must be"],
     ["is UTF-16", "BRIDGE_SANDBOX=required\n", "utf16le", ".env: is not UTF-8 text"],
-  ] as const)("is not ignored if it %s", async (_, text, encoding, fault) => {
+  ] as const)("the file .env is not ignored if it %s", async (_, text, encoding, fault) => {
     const directory = await temporaryDirectory();
     await writeFile(path.join(directory, ".env"), text, encoding);
     await expect(startBridgeProgram(directory)).rejects.toThrow(fault);
   });
 
-  test("is reported in one line if it is a directory", async () => {
+  test("the file .env is reported in one line if it is a directory", async () => {
     const directory = await temporaryDirectory();
     await mkdir(path.join(directory, ".env"));
     await expect(startBridgeProgram(directory)).rejects.toThrow(/\.env: is a directory.*rmdir \.env/);

@@ -49,7 +49,7 @@ describe("a pending approval", () => {
   test.each([
     [yes, "approved"],
     [no, "rejected"],
-  ] as const)("ends with the decision %o of a client", async (decision, state) => {
+  ] as const)("a pending approval ends with the decision %o of a client", async (decision, state) => {
     const { accept, pending, approvals, answers, dispatcher, eventsOf } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
@@ -76,7 +76,7 @@ describe("a pending approval", () => {
     expect(eventsOf("t1")[4]?.data).toEqual({ approvalId, ...shared, ...decision });
   });
 
-  test("is decided once: of concurrent decisions, one wins and the others are rejected", async () => {
+  test("a pending approval is decided once: of concurrent decisions, one wins and the others are rejected", async () => {
     const { accept, pending, approvals, answers, dispatcher } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
@@ -91,7 +91,7 @@ describe("a pending approval", () => {
     expect(answers).toEqual([{ decision: won[0]?.state === "approved" ? "approve" : "reject", reason: won[0]?.reason }]);
   });
 
-  test("is rejected when it expires, and a late decision is rejected", async () => {
+  test("a pending approval is rejected when it expires, and a late decision is rejected", async () => {
     const { accept, approvals, answers, dispatcher, eventsOf, metrics } = await open({ approvalSeconds: 0.05 });
     await dispatcher.waitForEnd(await accept("t1"), 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: "No decision was made within 0.05 s." }]);
@@ -106,7 +106,7 @@ describe("a pending approval", () => {
     await vi.waitFor(async () => expect(await metrics.registry.metrics()).toContain(counted));
   });
 
-  test("expires by the time of day, which can advance while timers do not", async () => {
+  test("a pending approval expires by the time of day, which can advance while timers do not", async () => {
     const { accept, answers, dispatcher, pending } = await open({ approvalSeconds: 3600 });
     const task = await accept("t1");
     await pending();
@@ -120,7 +120,7 @@ describe("a pending approval", () => {
     expect(answers).toEqual([{ decision: "reject", reason: "No decision was made within 3600 s." }]);
   });
 
-  test("that has expired is rejected by a decision, which names the rejection, if no process watches it", async () => {
+  test("a pending approval that has expired is rejected by a decision, which names the rejection, if no process watches it", async () => {
     const { accept, approvals, list, pending, store } = await open({ approvalSeconds: 3600 });
     await accept("t1");
     const [asked] = await pending();
@@ -134,7 +134,7 @@ describe("a pending approval", () => {
     expect(await list()).toEqual([]);
   });
 
-  test("waits without a time limit if the limit is 0, and reports no expiry", async () => {
+  test("a pending approval waits without a time limit if the limit is 0, and reports no expiry", async () => {
     const { accept, pending, approvals, answers, dispatcher, eventsOf, store } = await open({ approvalSeconds: 0 });
     const task = await accept("t1");
     const [approval] = await pending();
@@ -147,7 +147,7 @@ describe("a pending approval", () => {
     expect(answers).toEqual([{ decision: "approve", reason: yes.reason }]);
   });
 
-  test("does not stop Bridge when the decision cannot be read for the log", async () => {
+  test("a pending approval does not stop Bridge when the decision cannot be read for the log", async () => {
     const { accept, pending, approvals, answers, dispatcher, store } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
@@ -159,7 +159,7 @@ describe("a pending approval", () => {
     expect(answers).toEqual([{ decision: "approve", reason: yes.reason }]);
   });
 
-  test("is rejected before the end event of its canceled task", async () => {
+  test("a pending approval is rejected before the end event of its canceled task", async () => {
     const { accept, pending, approvals, answers, dispatcher, eventsOf } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
@@ -176,7 +176,7 @@ describe("a pending approval", () => {
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "already_decided" });
   });
 
-  test("is rejected when a crash of Bridge has interrupted its task", async () => {
+  test("a pending approval is rejected when a crash of Bridge has interrupted its task", async () => {
     const dataDir = await temporaryDirectory();
     const before = await open({ dataDir });
     await before.accept("t1");
@@ -197,7 +197,7 @@ describe("a pending approval", () => {
     await after.pending(1);
   });
 
-  test("is rejected when its task ends by itself, and does not delay the end", async () => {
+  test("a pending approval is rejected when its task ends by itself, and does not delay the end", async () => {
     const asked = Promise.withResolvers<void>();
     const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
       void requestApproval({ taskId, toolCallId: "call-1", toolName: "look", input: {} });
@@ -217,7 +217,7 @@ describe("a pending approval", () => {
   test.each([
     ["an unknown task", "nobody", "call-1"],
     ["a name that is no name", "t1", "x".repeat(5_000)],
-  ])("cannot be requested for %s", async (_, taskId, toolCallId) => {
+  ])("a pending approval cannot be requested for %s", async (_, taskId, toolCallId) => {
     const answers: ApprovalAnswer[] = [];
     const run: Run = async (_request, _emit, _signal, requestApproval) => {
       answers.push(await requestApproval({ taskId, toolCallId, toolName: "look", input: {} }));
@@ -228,7 +228,7 @@ describe("a pending approval", () => {
     expect(answers).toEqual([{ decision: "reject", reason: expect.stringMatching(/ended/) }]);
   });
 
-  test("marks an input that is too long as truncated", async () => {
+  test("a pending approval marks an input that is too long as truncated", async () => {
     const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
       const input = { command: `${"echo ".repeat(100_000)}; rm -rf /` };
       return { output: (await requestApproval({ taskId, toolCallId: "call-1", toolName: "shell", input })).decision };
@@ -240,7 +240,7 @@ describe("a pending approval", () => {
     expect(approval).toMatchObject({ inputTruncated: true, input: { command: expect.stringMatching(/^echo /) } });
   });
 
-  test("counts toward a limit per task; requests beyond it are rejected", async () => {
+  test("a pending approval counts toward a limit per task; requests beyond it are rejected", async () => {
     const answers: ApprovalAnswer[] = [];
     const run: Run = async ({ taskId }, _emit, _signal, requestApproval) => {
       const questions = Array.from({ length: MAX_PENDING_APPROVALS + 5 }, (_, index) => ({ taskId, toolCallId: `call-${index}` }));
@@ -256,7 +256,7 @@ describe("a pending approval", () => {
     expect(answers.at(-1)).toEqual({ decision: "reject", reason: "The task has ended." });
   });
 
-  test("is found by its tool call id within its tenant, also if several tasks use the same id", async () => {
+  test("a pending approval is found by its tool call id within its tenant, also if several tasks use the same id", async () => {
     const { accept, pending, approvals } = await open();
     await accept("t1");
     await accept("t2");
@@ -290,17 +290,20 @@ describe("an approval that another process decides", () => {
   test.each([
     [yes, "approved"],
     [no, "rejected"],
-  ] as const)("reaches its tool call through the log, and only the process that asked logs and counts it (%o)", async (decision, state) => {
-    const { here, there, task, asking, deciding, find, readAudit } = await openProcesses();
-    const answer = asking.ask(task, question, new AbortController().signal);
-    expect(await until(async () => (await find()) !== undefined, 5_000)).toBe(true);
-    await deciding.decide("default", (await find())?.approvalId ?? "", decision);
-    expect(await answer).toEqual({ decision: decision.decision, reason: decision.reason });
-    await vi.waitFor(async () => expect(await readAudit(here)).toEqual([[state], [[state, 1]]]));
-    expect(await readAudit(there)).toEqual([[], []]);
-  });
+  ] as const)(
+    "an approval that another process decides reaches its tool call through the log, and only the process that asked logs and counts it (%o)",
+    async (decision, state) => {
+      const { here, there, task, asking, deciding, find, readAudit } = await openProcesses();
+      const answer = asking.ask(task, question, new AbortController().signal);
+      expect(await until(async () => (await find()) !== undefined, 5_000)).toBe(true);
+      await deciding.decide("default", (await find())?.approvalId ?? "", decision);
+      expect(await answer).toEqual({ decision: decision.decision, reason: decision.reason });
+      await vi.waitFor(async () => expect(await readAudit(here)).toEqual([[state], [[state, 1]]]));
+      expect(await readAudit(there)).toEqual([[], []]);
+    },
+  );
 
-  test("is logged with the trace of its task, also if the decision ends with the task", async () => {
+  test("an approval that another process decides is logged with the trace of its task, also if the decision ends with the task", async () => {
     const { here, asking } = await openProcesses();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const task = await startTask(here.store, { traceparent });
@@ -317,7 +320,7 @@ describe("an approval that another process decides", () => {
     );
   });
 
-  test("is not missed if it is decided before its request returns", async () => {
+  test("an approval that another process decides is not missed if it is decided before its request returns", async () => {
     const { here, there, task } = await openProcesses();
     const insertApprovalIfRunning: Store["insertApprovalIfRunning"] = async (asked, approval) => {
       const inserted = await here.store.insertApprovalIfRunning(asked, approval);
@@ -328,7 +331,7 @@ describe("an approval that another process decides", () => {
     expect(await asking.ask(task, question, new AbortController().signal)).toEqual({ decision: "reject", reason: no.reason });
   });
 
-  test("is rejected when another process ends the task", async () => {
+  test("an approval that another process decides is rejected when another process ends the task", async () => {
     const { here, there, task, asking, find, readAudit } = await openProcesses();
     const answer = asking.ask(task, question, new AbortController().signal);
     expect(await until(async () => (await find()) !== undefined, 5_000)).toBe(true);

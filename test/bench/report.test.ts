@@ -24,13 +24,13 @@ describe("renderReport", () => {
     { title: "too much CPU time with 256 in flight", cpu: { 32: MAX_CPU_RATIOS[32], 256: MAX_CPU_RATIOS[32] }, missed: 1 },
     { title: "a slow accept", accept: MAX_ACCEPT_RATIO + 0.1, missed: 1 },
     { title: "too many syncs", syncs: MAX_SYNCS + 0.1, missed: 1 },
-  ])("reports $missed missed goals for $title", ({ title: _, missed, ...results }) => {
+  ])("renderReport reports $missed missed goals for $title", ({ title: _, missed, ...results }) => {
     const { text, met } = renderReport(listResults({ ...GOALS, ...results }), QUIET);
     expect(text.match(/goal missed/g)?.length ?? 0).toBe(missed);
     expect(met).toBe(missed === 0);
   });
 
-  test("does not meet a goal that was not measured", () => {
+  test("renderReport does not meet a goal that was not measured", () => {
     const untraced = listResults({}).map((result) => ({ ...result, counts, syncs: null }));
     const { text, met } = renderReport(untraced, { ...QUIET, missingTracer: "strace is missing" });
     expect(text).toContain("| syncs per task, 1 in flight | at most 3 | | **not measured** |");
@@ -38,7 +38,7 @@ describe("renderReport", () => {
     expect(met).toBe(false);
   });
 
-  test("reports the syncs per task of the floor and of Bridge", () => {
+  test("renderReport reports the syncs per task of the floor and of Bridge", () => {
     const { text } = renderReport(
       listResults({ syncs: 2.5 }).map((result) => ({ ...result, counts })),
       QUIET,
@@ -48,7 +48,7 @@ describe("renderReport", () => {
     expect(text).toContain("| bare | 1.0 | 1 | 1.0 | 1.0 |  |");
   });
 
-  test("compares slices of the same turn, so that a change that affects both servers does not change the ratio", () => {
+  test("renderReport compares slices of the same turn, so that a change that affects both servers does not change the ratio", () => {
     const floor = server(
       "floor",
       [32, 256],
@@ -64,7 +64,7 @@ describe("renderReport", () => {
     );
   });
 
-  test("compares this checkout with another one, slice by slice", () => {
+  test("renderReport compares this checkout with another one, slice by slice", () => {
     const [floor, bridge] = listResults({}) as [ServerResults, ServerResults];
     const other = server(
       "bridge@/base",
@@ -74,14 +74,14 @@ describe("renderReport", () => {
     expect(renderReport([floor, bridge, other], QUIET).text).toContain("| bridge@/base | 32 | 0.50 (0.50 to 0.50) | 2.00 (2.00 to 2.00) |");
   });
 
-  test("reports an absent server with the command that installs it", () => {
+  test("renderReport reports an absent server with the command that installs it", () => {
     const absent = { ...server("bullmq-always", [], []), absence: "BullMQ is missing: npm ci --prefix bench/peers" };
     const { text, met } = renderReport([...listResults({}), absent], QUIET);
     expect(text).toContain("| bullmq-always | absent: BullMQ is missing: npm ci --prefix bench/peers |");
     expect(met).toBe(true);
   });
 
-  test("declares every goal invalid if a slice lost an event", () => {
+  test("renderReport declares every goal invalid if a slice lost an event", () => {
     const results = listResults({});
     const lossy = server("bullmq-everysec", [32], [slice({ faults: ["19 events of 20"] })]);
     const { text, met } = renderReport([...results, lossy], QUIET);
@@ -94,7 +94,7 @@ describe("renderReport", () => {
     { loadBefore: 0, rates: [100, 100, 100], noisy: false },
     { loadBefore: 9, rates: [100, 100, 100], noisy: true },
     { loadBefore: 0, rates: [100, 300, 100], noisy: true },
-  ])("reports noise: $noisy, at load $loadBefore and floor rates of $rates", ({ loadBefore, rates, noisy }) => {
+  ])("renderReport reports noise: $noisy, at load $loadBefore and floor rates of $rates", ({ loadBefore, rates, noisy }) => {
     const floor = server(
       "floor",
       [32, 256],

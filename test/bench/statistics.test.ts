@@ -13,15 +13,15 @@ describe("quantile", () => {
     { values: [10, 20, 30, 40, 50], part: 0.9, expected: 46 },
     // Sorting as text would put 10 before 9.
     { values: [10, 9, 100], part: 0.5, expected: 10 },
-  ])("returns $expected at $part of $values", ({ values, part, expected }) => {
+  ])("quantile returns $expected at $part of $values", ({ values, part, expected }) => {
     expect(quantile(values, part)).toBeCloseTo(expected, 10);
   });
 
-  test("returns NaN without values", () => {
+  test("quantile returns NaN without values", () => {
     expect(quantile([], 0.5)).toBeNaN();
   });
 
-  test("does not reorder the values of its caller", () => {
+  test("quantile does not reorder the values of its caller", () => {
     const values = [3, 1, 2];
     quantile(values, 0.5);
     expect(values).toEqual([3, 1, 2]);
@@ -33,7 +33,7 @@ describe("median", () => {
     { values: [5, 1, 3], expected: 3 },
     { values: [5, 1, 3, 4], expected: 3.5 },
     { values: [0.2, 0.4], expected: 0.3 },
-  ])("returns $expected for $values", ({ values, expected }) => {
+  ])("median returns $expected for $values", ({ values, expected }) => {
     expect(median(values)).toBeCloseTo(expected, 10);
   });
 });

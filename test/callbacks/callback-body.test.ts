@@ -31,7 +31,7 @@ const result: Required<ExecutionResult> = {
 };
 
 describe("buildCallback", () => {
-  test("contains all fields of the result in a fixed order", () => {
+  test("buildCallback contains all fields of the result in a fixed order", () => {
     const { body } = buildCallback(task, result, 0);
     expect(Object.keys(JSON.parse(body) as object)).toEqual([
       "taskId",
@@ -55,7 +55,7 @@ describe("buildCallback", () => {
     });
   });
 
-  test("omits the conversation if the dispatch disables it", () => {
+  test("buildCallback omits the conversation if the dispatch disables it", () => {
     const { conversationMessages: _, ...others } = JSON.parse(buildCallback(task, result, 0).body) as Record<string, unknown>;
     const without = { ...task, request: { ...request, callbackConversation: false } };
     expect(JSON.parse(buildCallback(without, result, 0).body)).toEqual(others);
@@ -63,7 +63,7 @@ describe("buildCallback", () => {
     expect(buildCallback(wanted, result, 0).body).toBe(buildCallback(task, result, 0).body);
   });
 
-  test("omits unknown fields", () => {
+  test("buildCallback omits unknown fields", () => {
     const { metadata: _, ...bare } = request;
     const { body } = buildCallback({ ...task, request: bare }, { status: "ok", durationMs: 1, connection: "cli" }, 1);
     expect(body).toBe(
@@ -71,11 +71,11 @@ describe("buildCallback", () => {
     );
   });
 
-  test("keeps the URL unchanged and normalizes its origin", () => {
+  test("buildCallback keeps the URL unchanged and normalizes its origin", () => {
     expect(buildCallback(task, result, 0)).toMatchObject({ url: request.callbackUrl, origin: "https://receiver.example" });
   });
 
-  test("throws for a task without a callback URL", () => {
+  test("buildCallback throws for a task without a callback URL", () => {
     const { callbackUrl: _, ...bare } = request;
     expect(() => buildCallback({ ...task, request: bare }, result, 0)).toThrow("no callbackUrl");
   });

@@ -12,7 +12,7 @@ describe("nextCallbackDelayMs", () => {
     [3, 25_000],
     [4, null],
     [5, null],
-  ])("returns, after %i failed POSTs, %s ms", (roundAttempts, expected) => {
+  ])("nextCallbackDelayMs returns, after %i failed POSTs, %s ms", (roundAttempts, expected) => {
     expect(nextCallbackDelayMs(settings, { roundAttempts, retryAfterMs: null, random: middle })).toBe(expected);
   });
 
@@ -21,7 +21,7 @@ describe("nextCallbackDelayMs", () => {
     [0.25, 900],
     [0.5, 1000],
     [1, 1200],
-  ])("with a random number of %d, the first delay is %i ms", (random, expected) => {
+  ])("nextCallbackDelayMs with a random number of %d, the first delay is %i ms", (random, expected) => {
     expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs: null, random: () => random })).toBe(expected);
   });
 
@@ -30,11 +30,11 @@ describe("nextCallbackDelayMs", () => {
     ["in between", 1700, 1700],
     ["longer than twice the delay", 3_600_000, 2000],
     ["nothing", 0, 1000],
-  ])("with a Retry-After that is %s", (_, retryAfterMs, expected) => {
+  ])("nextCallbackDelayMs with a Retry-After that is %s", (_, retryAfterMs, expected) => {
     expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs, random: middle })).toBe(expected);
   });
 
-  test("over three days, the first delays are those of the default, and later ones at most 4 hours", () => {
+  test("nextCallbackDelayMs over three days, the first delays are those of the default, and later ones at most 4 hours", () => {
     const delayAfter = (roundAttempts: number) =>
       nextCallbackDelayMs({ retries: "three-days", backoffMs: 1000 }, { roundAttempts, retryAfterMs: null, random: middle });
     expect([1, 2, 3, 4, 5, 6, 7, 8].map(delayAfter)).toEqual([1_000, 5_000, 25_000, 125_000, 625_000, 3_125_000, 14_400_000, 14_400_000]);
@@ -57,15 +57,15 @@ describe("nextCallbackDelayMs", () => {
       { retries: "three-days", backoffMs: 3_600_000 },
       { retries: 19, seconds: 19 * 14_400 - 10_800 },
     ],
-  ] as const)("describes %j", (settings, described) => {
+  ] as const)("nextCallbackDelayMs describes %j", (settings, described) => {
     expect(describeSchedule(settings)).toEqual(described);
   });
 
-  test("returns null after the first failure without retries", () => {
+  test("nextCallbackDelayMs returns null after the first failure without retries", () => {
     expect(nextCallbackDelayMs({ retries: 0, backoffMs: 1000 }, { roundAttempts: 1, retryAfterMs: 5000, random: middle })).toBeNull();
   });
 
-  test("returns a whole number within the limits for any settings", () => {
+  test("nextCallbackDelayMs returns a whole number within the limits for any settings", () => {
     const inputs = fc.record({
       retries: fc.integer({ min: 0, max: 20 }),
       backoffMs: fc.integer({ min: 1, max: 3_600_000 }),

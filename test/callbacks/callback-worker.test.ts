@@ -24,7 +24,7 @@ const withStatus =
 const hang: Answer = () => {};
 
 describe("a callback", () => {
-  test("is posted immediately and settled with event, log line and metrics", async () => {
+  test("a callback is posted immediately and settled with event, log line and metrics", async () => {
     const receiver = await receive(withStatus(204));
     const fixture = await createCallbackFixture();
     fixture.worker.start();
@@ -65,7 +65,7 @@ describe("a callback", () => {
     expect(numbers).toContain("bridge_callback_dead_total 0");
   });
 
-  test("that has just been stored is posted without a read of the store", async () => {
+  test("a callback that has just been stored is posted without a read of the store", async () => {
     const receiver = await receive();
     const fixture = await createCallbackFixture();
     const list = fixture.store.listDueCallbacks;
@@ -83,7 +83,7 @@ describe("a callback", () => {
     expect(receiver.posts).toHaveLength(9);
   });
 
-  test("that was due before the start is posted, the longest overdue first", async () => {
+  test("a callback that was due before the start is posted, the longest overdue first", async () => {
     const receiver = await receive();
     const clock = { now: 1_000_000 };
     const fixture = await createCallbackFixture({ clock: () => clock.now });
@@ -106,7 +106,7 @@ describe("a callback", () => {
     expect(receiver.posts).toHaveLength(3);
   });
 
-  test("has the same bytes, id and two signatures on every attempt, also after restarts", async () => {
+  test("a callback has the same bytes, id and two signatures on every attempt, also after restarts", async () => {
     const receiver = await receive(withStatus(500));
     const secrets = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);
     // The third attempt follows after half a second, so that the test can stop the worker before it.
@@ -132,7 +132,7 @@ describe("a callback", () => {
     expect(fixture.log.some(({ message }) => message.includes("not signed"))).toBe(false);
   });
 
-  test("settles a response that stays open, and stores what has arrived of it", async () => {
+  test("a callback settles a response that stays open, and stores what has arrived of it", async () => {
     const receiver = await receive((response) => void response.writeHead(200).write("thinking"));
     const fixture = await createCallbackFixture();
     fixture.worker.start();
@@ -148,7 +148,7 @@ describe("a callback", () => {
     expect(fixture.log).toEqual([{ level: "warn", message: expect.stringContaining("BRIDGE_CALLBACK_SECRETS") }]);
   });
 
-  test("is never posted again after its delivery, even if its row is pending again", async () => {
+  test("a callback is never posted again after its delivery, even if its row is pending again", async () => {
     const receiver = await receive();
     const fixture = await createCallbackFixture();
     fixture.worker.start();
@@ -163,7 +163,7 @@ describe("a callback", () => {
 });
 
 describe("the schedule", () => {
-  test("makes a callback dead after four POSTs, with event, error line and metric", async () => {
+  test("the schedule makes a callback dead after four POSTs, with event, error line and metric", async () => {
     const receiver = await receive(withStatus(500));
     const fixture = await createCallbackFixture({ config: { backoffMs: 8 }, random: () => 0 });
     const pauses: (number | null)[] = [];
@@ -196,7 +196,7 @@ describe("the schedule", () => {
     expect(await fixture.metrics.registry.metrics()).toContain("bridge_callback_dead_total 1");
   });
 
-  test("makes a callback dead after a 410", async () => {
+  test("the schedule makes a callback dead after a 410", async () => {
     const receiver = await receive(withStatus(410));
     const fixture = await createCallbackFixture();
     fixture.worker.start();
@@ -205,7 +205,7 @@ describe("the schedule", () => {
     await fixture.counted("gone", 1);
   });
 
-  test("counts a rejected destination as a failed attempt, without its address", async () => {
+  test("the schedule counts a rejected destination as a failed attempt, without its address", async () => {
     const fixture = await createCallbackFixture({
       config: { retries: 0 },
       resolve: async () => [{ address: "169.254.169.254", family: 4 }],
@@ -220,7 +220,7 @@ describe("the schedule", () => {
     ["60", 2000],
     [new Date(1_800_000_001_500).toUTCString(), 1000],
     [new Date(1_800_000_002_000).toUTCString(), 2000],
-  ])("applies Retry-After: %s between the delay and twice the delay", async (retryAfter, expectedMs) => {
+  ])("the schedule applies Retry-After: %s between the delay and twice the delay", async (retryAfter, expectedMs) => {
     const now = 1_800_000_000_000;
     const receiver = await receive(withStatus(503, { "retry-after": retryAfter }));
     const fixture = await createCallbackFixture({ clock: () => now, random: () => 0.5, config: { backoffMs: 1000 } });
@@ -229,7 +229,7 @@ describe("the schedule", () => {
     expect(await fixture.settled(task, "pending", 1)).toMatchObject({ nextAttemptAt: now + expectedMs });
   });
 
-  test("continues after restarts: 1 s, 5 s, 25 s over four processes", async () => {
+  test("the schedule continues after restarts: 1 s, 5 s, 25 s over four processes", async () => {
     const clock = { now: 1_800_000_000_000 };
     const receiver = await receive(withStatus(500));
     const fixture = await createCallbackFixture({ clock: () => clock.now, random: () => 0.5, config: { backoffMs: 1000 } });
@@ -254,7 +254,7 @@ describe("the schedule", () => {
     expect(receiver.posts).toHaveLength(4);
   });
 
-  test("posts a due retry although the response to the previous attempt is incomplete", async () => {
+  test("the schedule posts a due retry although the response to the previous attempt is incomplete", async () => {
     let isFirstOver = false;
     const receiver = await receive((response, _, number) => {
       if (number > 1) return response.end();
@@ -276,7 +276,7 @@ describe("a receiver whose answers never end", () => {
   /** Answers 200 at once, and never completes the body. The attempts would end long after the test. */
   const endless: Answer = (response) => void response.writeHead(200).write("a");
 
-  test("delays no further callback to its origin", async () => {
+  test("a receiver whose answers never end delays no further callback to its origin", async () => {
     const receiver = await receive(endless);
     const fixture = await createCallbackFixture({ attemptTimeoutMs: 300_000 });
     fixture.worker.start();
@@ -286,7 +286,7 @@ describe("a receiver whose answers never end", () => {
     await expect.poll(receiver.underWay).toBe(8);
   });
 
-  test("counts as answering again with its status", async () => {
+  test("a receiver whose answers never end counts as answering again with its status", async () => {
     const receiver = await receive((response, _, number) => {
       if (number === 1) response.destroy();
       else endless(response, _, number);
@@ -300,7 +300,7 @@ describe("a receiver whose answers never end", () => {
 });
 
 describe("tenants", () => {
-  test("with 200 hosts on unresponsive name servers do not delay another tenant's callbacks", async () => {
+  test("tenants with 200 hosts on unresponsive name servers do not delay another tenant's callbacks", async () => {
     const receiver = await receive();
     const nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
     onTestFinished(nameServer.close);
@@ -323,7 +323,7 @@ describe("tenants", () => {
     expect(new Set(nameServer.questions.map(({ name }) => name)).size).toBe(64 + 20);
   });
 
-  test("wait for host lookups without losing an attempt or time of the deadline", async () => {
+  test("tenants wait for host lookups without losing an attempt or time of the deadline", async () => {
     const receiver = await receive();
     const silent = Promise.withResolvers<FoundAddress[]>();
     const fixture = await createCallbackFixture({
@@ -340,7 +340,7 @@ describe("tenants", () => {
     expect(await fixture.settled(task, "delivered")).toMatchObject({ attempts: 1 });
   });
 
-  test("with 1,150 hanging origins leave a slot for another tenant's callback", async () => {
+  test("tenants with 1,150 hanging origins leave a slot for another tenant's callback", async () => {
     const receiver = await receive();
     const fixture = await createCallbackFixture({ attemptTimeoutMs: 300_000, resolve: () => new Promise(() => {}) });
     fixture.worker.start();
@@ -354,7 +354,7 @@ describe("tenants", () => {
 });
 
 describe("a shutdown", () => {
-  test("during a POST does not count it as an attempt, and the callback is posted again", async () => {
+  test("a shutdown during a POST does not count it as an attempt, and the callback is posted again", async () => {
     const receiver = await receive((response, _, number) => {
       if (number > 1) response.end();
     });
@@ -370,7 +370,7 @@ describe("a shutdown", () => {
     expect(await fixture.metrics.registry.metrics()).not.toContain("own_fault");
   });
 
-  test("lets a POST end within the grace time, and settles it", async () => {
+  test("a shutdown lets a POST end within the grace time, and settles it", async () => {
     let answer: (() => void) | undefined;
     const receiver = await receive((response) => {
       answer = () => response.end();
@@ -385,7 +385,7 @@ describe("a shutdown", () => {
     expect(await fixture.find(task)).toMatchObject({ state: "delivered", attempts: 1 });
   });
 
-  test("stops claiming callbacks", async () => {
+  test("a shutdown stops claiming callbacks", async () => {
     const receiver = await receive();
     const fixture = await createCallbackFixture();
     fixture.worker.start();
@@ -445,7 +445,7 @@ describe("a shutdown", () => {
 });
 
 describe("origins", () => {
-  test("get at most eight concurrent callbacks each, and each callback arrives once", async () => {
+  test("origins get at most eight concurrent callbacks each, and each callback arrives once", async () => {
     const waiting: (() => void)[] = [];
     const receiver = await receive((response) => waiting.push(() => response.end()));
     const fixture = await createCallbackFixture();
@@ -461,7 +461,7 @@ describe("origins", () => {
     expect(receiver.posts).toHaveLength(40);
   });
 
-  test("get the next callback when the response is read, without a wait for the disk", async () => {
+  test("origins get the next callback when the response is read, without a wait for the disk", async () => {
     const receiver = await receive();
     const fixture = await createCallbackFixture();
     const settle = fixture.store.settleCallbackIfPending;
@@ -478,7 +478,7 @@ describe("origins", () => {
     expect(receiver.posts).toHaveLength(30);
   });
 
-  test("that hang with 50 callbacks do not delay others", async () => {
+  test("origins that hang with 50 callbacks do not delay others", async () => {
     const dead = await receive(hang);
     const alive = await receive();
     const fixture = await createCallbackFixture();
@@ -491,7 +491,7 @@ describe("origins", () => {
     for (const { taskId } of fixture.attempts()) expect(String(taskId)).toMatch(/^alive/);
   });
 
-  test("that never resolve do not delay others, and are looked up once", async () => {
+  test("origins that never resolve do not delay others, and are looked up once", async () => {
     const alive = await receive();
     let asked = 0;
     const resolve = () => {
@@ -506,7 +506,7 @@ describe("origins", () => {
     expect(asked).toBe(1);
   });
 
-  test("that hang with eight callbacks each, 64 of them, do not delay others", async () => {
+  test("origins that hang with eight callbacks each, 64 of them, do not delay others", async () => {
     const dead = await receive(hang);
     const alive = await receive();
     const fixture = await createCallbackFixture({ resolve: async () => [{ address: "127.0.0.1", family: 4 }] });
@@ -522,7 +522,7 @@ describe("origins", () => {
   test.each<[what: string, atOnce: number, answer: Answer]>([
     ["cut off without an answer", 1, (response) => response.destroy()],
     ["answered with a 500", 8, withStatus(500)],
-  ])("whose POSTs were %s get the next ones %i at a time", async (_, atOnce, answer) => {
+  ])("origins whose POSTs were %s get the next ones %i at a time", async (_, atOnce, answer) => {
     const clock = { now: 1_000_000 };
     const sick = await receive((response, request, number) => number <= 8 && answer(response, request, number));
     const alive = await receive();
@@ -543,7 +543,7 @@ describe("origins", () => {
 });
 
 describe("redelivery", () => {
-  test("gives a dead callback a new round with the same id and bytes, and continues the attempt count", async () => {
+  test("redelivery gives a dead callback a new round with the same id and bytes, and continues the attempt count", async () => {
     let status = 500;
     const receiver = await receive((response) => response.writeHead(status).end());
     const fixture = await createCallbackFixture({ config: { retries: 1 } });
@@ -566,7 +566,7 @@ describe("redelivery", () => {
     });
   });
 
-  test("is rejected while the callback is pending, also for concurrent requests", async () => {
+  test("redelivery is rejected while the callback is pending, also for concurrent requests", async () => {
     const fixture = await createCallbackFixture({ config: { retries: 0 } });
     fixture.worker.start();
     // Keeps the second attempt open until both requests have their answers.
@@ -587,7 +587,7 @@ describe("redelivery", () => {
     await fixture.settled(task, "dead", 2);
   });
 
-  test("of all dead callbacks examines 1,000 per request, and ends although the receiver still fails", async () => {
+  test("redelivery of all dead callbacks examines 1,000 per request, and ends although the receiver still fails", async () => {
     const receiver = await receive(withStatus(410));
     const fixture = await createCallbackFixture();
     const tasks = await Promise.all(Array.from({ length: 1150 }, (_, index) => fixture.owe(`t${index}`, receiver.origin)));
@@ -607,7 +607,7 @@ describe("redelivery", () => {
     expect(await callbacks.redeliverAll({ ...queue, tenant: "other" }, null)).toEqual({ redelivered: 0, next: null });
   });
 
-  test("is rejected for a task without a callback", async () => {
+  test("redelivery is rejected for a task without a callback", async () => {
     const fixture = await createCallbackFixture();
     const { task } = await fixture.store.insertTaskIfAbsent(newTask({ taskId: "none" }));
     await expect(createCallbacks(fixture.store, fixture.worker).redeliver(task.tenant, task.taskId)).rejects.toMatchObject({

@@ -89,7 +89,7 @@ async function serve(onSocket: Parameters<typeof startTcpServer>[0]) {
 describe("a POST", () => {
   const secrets = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);
 
-  test("contains the exact bytes, the documented headers, and a signature for each secret", async () => {
+  test("a POST contains the exact bytes, the documented headers, and a signature for each secret", async () => {
     const receiver = await receive();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const result = await post(`${receiver.origin}/hook/a%20b?token=x&y#part`, {
@@ -112,14 +112,14 @@ describe("a POST", () => {
     }
   });
 
-  test("has no signature without secrets, and no traceparent without a trace", async () => {
+  test("a POST has no signature without secrets, and no traceparent without a trace", async () => {
     const receiver = await receive();
     await post(receiver.origin);
     expect(receiver.posts[0]?.headers).not.toHaveProperty("webhook-signature");
     expect(receiver.posts[0]?.headers).not.toHaveProperty("traceparent");
   });
 
-  test("has an id that depends on tenant and task, has no dot, and never changes", () => {
+  test("a POST has an id that depends on tenant and task, has no dot, and never changes", () => {
     expect(callbackId({ tenant: "default", taskId: "t1" })).toBe("msg_958122029fd33ca79f943896e15748eb");
     expect(callbackId({ tenant: "default", taskId: "t1", seq: 7 })).toBe(callbackId({ tenant: "default", taskId: "t1", seq: 7 }));
     expect(callbackId({ tenant: "default", taskId: "t1", seq: 7 })).not.toBe(callbackId({ tenant: "default", taskId: "t1", seq: 8 }));
@@ -149,12 +149,12 @@ describe("a response", () => {
     [500, "failed", "http_500"],
     [503, "failed", "http_503"],
     [599, "failed", "http_599"],
-  ])("with status %i is %s (%s)", async (status, outcome, error) => {
+  ])("a response with status %i is %s (%s)", async (status, outcome, error) => {
     const receiver = await receive((response) => response.writeHead(status).end());
     expect(await post(receiver.origin)).toMatchObject({ outcome, status, error, retryAfterMs: null });
   });
 
-  test.each([301, 302, 303, 307, 308])("with status %i is not followed", async (status) => {
+  test.each([301, 302, 303, 307, 308])("a response with status %i is not followed", async (status) => {
     const inner = await receive();
     const receiver = await receive((response) => response.writeHead(status, { location: `${inner.origin}/inner` }).end());
     const result = await post(receiver.origin);
@@ -172,29 +172,32 @@ describe("a response", () => {
     [new Date(now - 90_000).toUTCString(), 0],
     ["soon", null],
     ["-5", 0],
-  ])("is read with Retry-After: %s", async (header, retryAfterMs) => {
+  ])("a response is read with Retry-After: %s", async (header, retryAfterMs) => {
     const receiver = await receive((response) => response.writeHead(503, { "retry-after": header }).end());
     expect(await post(receiver.origin, { clock: () => now })).toMatchObject({ outcome: "failed", retryAfterMs });
   });
 
-  test.each([200, 500])("whose body drips does not change the outcome of a %i, and is aborted at the deadline", async (status) => {
-    const receiver = await receive((response) => {
-      response.writeHead(status);
-      const drip = setInterval(() => response.write("."), 5);
-      response.once("close", () => clearInterval(drip));
-    });
-    const timeoutMs = scaled(300);
-    const postAndDrain = async () => {
-      const result = await post(receiver.origin, { timeoutMs });
-      expect(result.status).toBe(status);
-      expect(result.outcome).toBe(status === 200 ? "delivered" : "failed");
-      await result.drained;
-    };
-    expect(await outlasts(postAndDrain, timeoutMs - 50)).toBe(true);
-    await expect.poll(receiver.underWay).toBe(0);
-  });
+  test.each([200, 500])(
+    "a response whose body drips does not change the outcome of a %i, and is aborted at the deadline",
+    async (status) => {
+      const receiver = await receive((response) => {
+        response.writeHead(status);
+        const drip = setInterval(() => response.write("."), 5);
+        response.once("close", () => clearInterval(drip));
+      });
+      const timeoutMs = scaled(300);
+      const postAndDrain = async () => {
+        const result = await post(receiver.origin, { timeoutMs });
+        expect(result.status).toBe(status);
+        expect(result.outcome).toBe(status === 200 ? "delivered" : "failed");
+        await result.drained;
+      };
+      expect(await outlasts(postAndDrain, timeoutMs - 50)).toBe(true);
+      await expect.poll(receiver.underWay).toBe(0);
+    },
+  );
 
-  test("that arrived in time counts although Bridge was suspended until after the deadline", async () => {
+  test("a response that arrived in time counts although Bridge was suspended until after the deadline", async () => {
     const server = await serve((socket) =>
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
@@ -204,7 +207,7 @@ describe("a response", () => {
     expect(await post(`http://127.0.0.1:${server.port}`, { timeoutMs: 500 })).toMatchObject({ outcome: "delivered", status: 200 });
   });
 
-  test("with an endless body is aborted after 64 KiB, before the deadline", async () => {
+  test("a response with an endless body is aborted after 64 KiB, before the deadline", async () => {
     let flushed = 0;
     const server = await serve((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
@@ -221,7 +224,7 @@ describe("a response", () => {
     expect(flushed).toBeLessThan(16 * 1024 * 1024);
   });
 
-  test("that is reset after the headers of a 200 is delivered", async () => {
+  test("a response that is reset after the headers of a 200 is delivered", async () => {
     const server = await serve((socket) => {
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", () => socket.resetAndDestroy());
@@ -232,7 +235,7 @@ describe("a response", () => {
     expect(result).toMatchObject({ outcome: "delivered", status: 200 });
   });
 
-  test("that has been read lets its connection be reused", async () => {
+  test("a response that has been read lets its connection be reused", async () => {
     const receiver = await receive((response) => response.end("thanks"));
     const dispatcher = new Agent({ connect: createDestinationGuard({ allow: ["127.0.0.1"] }).connector });
     for (let count = 0; count < 3; count += 1) {
@@ -361,7 +364,7 @@ describe("the deadline covers", () => {
 });
 
 describe("a shutdown during a POST", () => {
-  test("aborts it, and that is not an attempt", async () => {
+  test("a shutdown during a POST aborts it, and that is not an attempt", async () => {
     const receiver = await receive(() => controller.abort());
     const controller = new AbortController();
     const result = await post(receiver.origin, { shutdown: controller.signal });
@@ -369,13 +372,13 @@ describe("a shutdown during a POST", () => {
     await expect.poll(receiver.underWay).toBe(0);
   });
 
-  test("that started before sends nothing", async () => {
+  test("a shutdown during a POST that started before sends nothing", async () => {
     const receiver = await receive();
     expect(await post(receiver.origin, { shutdown: AbortSignal.abort() })).toMatchObject({ outcome: "own_fault" });
     expect(receiver.posts).toHaveLength(0);
   });
 
-  test("does not undo a delivery whose response body still drips", async () => {
+  test("a shutdown during a POST does not undo a delivery whose response body still drips", async () => {
     const controller = new AbortController();
     const receiver = await receive((response) => response.writeHead(200).write("."));
     const result = await post(receiver.origin, { shutdown: controller.signal });
@@ -391,7 +394,7 @@ describe("a long body", () => {
     yield* parts;
   }
 
-  test("is sent in parts, the same bytes and the same signature each time", async () => {
+  test("a long body is sent in parts, the same bytes and the same signature each time", async () => {
     const receiver = await receive();
     const signingKeys = readSigningKeys([`whsec_${Buffer.alloc(32, 7).toString("base64")}`]);
     const clock = () => 1_700_000_000_000;
@@ -413,7 +416,7 @@ describe("a long body", () => {
   test.each([
     ["before it is sent", 1],
     ["while it is sent", 2],
-  ])("that the store cannot read %s does not count as an attempt", async (_name, failingRead) => {
+  ])("a long body that the store cannot read %s does not count as an attempt", async (_name, failingRead) => {
     const receiver = await receive();
     let reads = 0;
     async function* fail() {

@@ -8,7 +8,7 @@ const secrets = [24, 64].map((size) => `whsec_${Buffer.alloc(size, size).toStrin
 const keys = readSigningKeys(secrets);
 
 describe("signCallback", () => {
-  test("returns the signature of the example in the specification", () => {
+  test("signCallback returns the signature of the example in the specification", () => {
     const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
     const body = Buffer.from('{"email":"test@example.com","username":"test_user"}');
     const reference = new Webhook(secret).sign("msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", new Date(1_649_367_553_000), body.toString());
@@ -18,7 +18,7 @@ describe("signCallback", () => {
     expect(reference).toBe("v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=");
   });
 
-  test("returns signatures that each secret verifies, for any body", () => {
+  test("signCallback returns signatures that each secret verifies, for any body", () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const timestampSeconds = Math.floor(Date.now() / 1000);
@@ -34,7 +34,7 @@ describe("signCallback", () => {
     );
   });
 
-  test("returns signatures that another secret, id or body does not verify", () => {
+  test("signCallback returns signatures that another secret, id or body does not verify", () => {
     const timestampSeconds = Math.floor(Date.now() / 1000);
     const body = Buffer.from("{}");
     const headers = {

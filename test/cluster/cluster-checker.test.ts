@@ -177,11 +177,11 @@ function change<Row extends object>(rows: Row[], index: number, fields: Partial<
 }
 
 describe("the checker of the cluster test", () => {
-  test("finds nothing in a run without violations", () => {
+  test("the checker of the cluster test finds nothing in a run without violations", () => {
     expect(checkOf(createEvidence())).toEqual([]);
   });
 
-  test.each(Object.entries(plants))("finds %s", (_, [plant, report]) => {
+  test.each(Object.entries(plants))("the checker of the cluster test finds %s", (_, [plant, report]) => {
     const evidence = createEvidence();
     plant(evidence);
     expect(checkOf(evidence)).toContainEqual(expect.stringMatching(report));
@@ -191,15 +191,15 @@ describe("the checker of the cluster test", () => {
 describe("one look at the running tasks", () => {
   const row = { node: "n1", provider: "command", tenant: "default", agent: "a", running: 2 };
 
-  test("finds nothing if the nodes keep their limits", () => {
+  test("one look at the running tasks finds nothing if the nodes keep their limits", () => {
     expect(checkSample([row, { ...row, agent: "b" }, { ...row, node: "n2", agent: "c", running: 4 }], 4)).toEqual([]);
   });
 
-  test("finds more running tasks than slots", () => {
+  test("one look at the running tasks finds more running tasks than slots", () => {
     expect(checkSample([row, { ...row, agent: "b", running: 3 }], 4)).toEqual([expect.stringMatching(/5 tasks of command on n1/)]);
   });
 
-  test("finds an agent on two nodes", () => {
+  test("one look at the running tasks finds an agent on two nodes", () => {
     expect(checkSample([row, { ...row, node: "n2" }], 4)).toEqual([expect.stringMatching(/default\/a was running on n1 and n2/)]);
   });
 });

@@ -469,17 +469,17 @@ test("the table names every setting", () => {
 });
 
 describe.each(Object.entries(table))("%s", (name, { good, bad, needs }) => {
-  test.each(good)("reads %j", (value, read, expected) => {
+  test.each(good)("a setting reads %j", (value, read, expected) => {
     expect(read(load({ ...needs, [name]: value }))).toEqual(expected);
   });
 
   if (bad.length > 0) {
-    test.each(bad)("rejects %j with its name", (value) => {
+    test.each(bad)("a setting rejects %j with its name", (value) => {
       expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: \\S`))]);
     });
   }
 
-  test("treats an empty value as unset", () => {
+  test("a setting treats an empty value as unset", () => {
     const { maxConcurrent: _, ...config } = load({ [name]: "" });
     const { maxConcurrent: __, ...defaults } = load({});
     expect(config).toEqual(defaults);
@@ -568,7 +568,7 @@ test("a host that is not a loopback address requires a token", () => {
 });
 
 describe("PostgreSQL", () => {
-  test("requires a token, because no node generates one for all of them", () => {
+  test("PostgreSQL requires a token, because no node generates one for all of them", () => {
     const { BRIDGE_GATEWAY_TOKEN_HASH: _, ...withoutToken } = onPostgres;
     expect(faultsOf(withoutToken)).toEqual([
       expect.stringMatching(
@@ -584,7 +584,7 @@ describe("PostgreSQL", () => {
     ["acp:goose", true],
     ["./own-adapter.ts", true],
     ["vercel-ai,gloo-ai,responder", false],
-  ])("requires a decision on the sandbox with the adapters %s: %s", (adapters, isRequired) => {
+  ])("PostgreSQL requires a decision on the sandbox with the adapters %s: %s", (adapters, isRequired) => {
     const { BRIDGE_SANDBOX: _, ...undecided } = {
       ...onPostgres,
       BRIDGE_ADAPTERS: adapters,
@@ -596,7 +596,7 @@ describe("PostgreSQL", () => {
     for (const BRIDGE_SANDBOX of ["required", "auto", "off"]) expect(load({ ...existing, BRIDGE_SANDBOX }).sandbox).toBe(BRIDGE_SANDBOX);
   });
 
-  test("requires the directory of shared files, in which the workspaces are", () => {
+  test("PostgreSQL requires the directory of shared files, in which the workspaces are", () => {
     const onShared = { ...onPostgres, BRIDGE_FILES: "shared" };
     expect(faultsOf(onShared)).toEqual([expect.stringMatching(/^BRIDGE_FILES_DIR: must be set with BRIDGE_FILES=shared/)]);
     expect(faultsOf({ ...onShared, BRIDGE_FILES_DIR: "/f", BRIDGE_WORKSPACES_DIR: "/w" })).toEqual([
@@ -623,7 +623,7 @@ test("commands on the database read its URL only, also from a file", async () =>
 });
 
 describe("GATEWAY_PROVIDER", () => {
-  test("is accepted if it equals BRIDGE_ADAPTERS and rejected if it differs", () => {
+  test("GATEWAY_PROVIDER is accepted if it equals BRIDGE_ADAPTERS and rejected if it differs", () => {
     expect(load({ GATEWAY_PROVIDER: "codex", BRIDGE_ADAPTERS: "codex" }).adapters).toEqual(["codex"]);
     expect(faultsOf({ GATEWAY_PROVIDER: "codex", BRIDGE_ADAPTERS: "codex,claude" })).toEqual([
       "GATEWAY_PROVIDER: differs from BRIDGE_ADAPTERS; set one of them",
@@ -632,7 +632,7 @@ describe("GATEWAY_PROVIDER", () => {
 });
 
 describe("secrets from files", () => {
-  test("include the URLs of the database, whose files are hidden from tasks", async () => {
+  test("secrets from files include the URLs of the database, whose files are hidden from tasks", async () => {
     const directory = await temporaryDirectory();
     const [file, listenFile] = [path.join(directory, "url"), path.join(directory, "listen-url")];
     await writeFile(file, "postgres://u:p@db.test/b\n");
@@ -642,7 +642,7 @@ describe("secrets from files", () => {
     expect(config.secretFiles).toEqual([file, listenFile]);
   });
 
-  test("are read from files with one value per line or with commas", async () => {
+  test("secrets from files are read from files with one value per line or with commas", async () => {
     const file = path.join(await temporaryDirectory(), "secret");
     await writeFile(file, `${hash}\n${"b".repeat(64)}\n`);
     expect(load({ BRIDGE_GATEWAY_TOKEN_HASH_FILE: file }).tokenHashes).toEqual([hash, "b".repeat(64)]);
@@ -651,7 +651,7 @@ describe("secrets from files", () => {
     expect(load({ BRIDGE_HOST: "0.0.0.0", BRIDGE_GATEWAY_TOKEN_HASH: hash, BRIDGE_CALLBACK_SECRETS_FILE: file }).host).toBe("0.0.0.0");
   });
 
-  test("are rejected when set twice or missing, and no error contains them", async () => {
+  test("secrets from files are rejected when set twice or missing, and no error contains them", async () => {
     const file = path.join(await temporaryDirectory(), "secret");
     await writeFile(file, "not-a-secret");
     expect(faultsOf({ BRIDGE_CALLBACK_SECRETS_FILE: "/nowhere" })).toEqual(["BRIDGE_CALLBACK_SECRETS_FILE: the file cannot be read"]);
@@ -664,7 +664,7 @@ describe("secrets from files", () => {
 });
 
 describe("acp:<name> in BRIDGE_ADAPTERS", () => {
-  test("is rejected if BRIDGE_ACP_AGENTS does not describe the agent", () => {
+  test("acp:<name> in BRIDGE_ADAPTERS is rejected if BRIDGE_ACP_AGENTS does not describe the agent", () => {
     expect(load({ BRIDGE_ADAPTERS: "acp:goose", BRIDGE_ACP_AGENTS: '{"goose":["goose","acp"]}' }).adapters).toEqual(["acp:goose"]);
     for (const BRIDGE_ACP_AGENTS of ["", '{"other":["other"]}'])
       expect(faultsOf({ BRIDGE_ADAPTERS: "command,acp:goose", BRIDGE_ACP_AGENTS })).toEqual([

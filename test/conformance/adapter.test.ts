@@ -306,7 +306,7 @@ afterEach(() => {
 });
 
 describe("the conformance kit of adapters", () => {
-  test.each(Object.entries(faults))("catches an adapter that %s", async (_name, fault) => {
+  test.each(Object.entries(faults))("the conformance kit of adapters catches an adapter that %s", async (_name, fault) => {
     const check = adapterChecks.find(({ name }) => name === fault.check);
     if (check === undefined) throw new Error(`no check is called ${fault.check}`);
     // The same check passes without the fault, so the fault causes the failure.
@@ -315,7 +315,7 @@ describe("the conformance kit of adapters", () => {
     await expect(runAdapterCheck(check, actOf(check, subject), subject)).rejects.toThrow(fault.complaint);
   });
 
-  test("names the scenario of a claimed ability that the subject lacks", async () => {
+  test("the conformance kit of adapters names the scenario of a claimed ability that the subject lacks", async () => {
     const { speak, echo, hang, fail } = scriptedScenarios;
     const subject = { ...createSubject({}), scenarios: { speak, echo, hang, fail, useTool: null } as unknown as AdapterScenarios };
     for (const [ability, name] of [
@@ -328,7 +328,7 @@ describe("the conformance kit of adapters", () => {
     }
   });
 
-  test("has a planted fault for every kind of check", () => {
+  test("the conformance kit of adapters has a planted fault for every kind of check", () => {
     const proven = new Set(Object.values(faults).map(({ check }) => check));
     const kindOf = (name: string) => name.split(":")[0];
     const kinds = new Set([...proven].map(kindOf));

@@ -87,7 +87,7 @@ describe("a conversation ends with the assistant's answer", () => {
     expect(conversation.messages()).toEqual(expected === undefined ? undefined : [question, ...expected]);
   });
 
-  test("and not with one that makes it too long", () => {
+  test("a conversation ends with the assistant's answer and not with one that makes it too long", () => {
     const conversation = createConversation("question");
     conversation.addAnswer("x".repeat(5 * 1024 * 1024));
     expect(conversation.messages()).toBeUndefined();

@@ -16,7 +16,7 @@ test.each([
   ["members and elements", '{"a":1,"b":[2,3,{}]}', 6],
   ["punctuation in strings", '["[,{","\\",[","\\\\",","]', 4],
   ["strings of other characters than ASCII", '["ü,","😀,"]', 2],
-])("counts %s", (_, text, values) => {
+])("countJsonValues counts %s", (_, text, values) => {
   for (const chunkBytes of [1, 3, 100]) expect(count(text, { chunkBytes })).toBe(values);
 });
 

@@ -7,7 +7,7 @@ const openDatabase = (file: string, sabotage?: Sabotage) =>
   engine === "sqlite" ? openSqliteDatabase(file, sabotage as never) : openPostgresDatabase(sabotage as never);
 
 describe("kill -9 at random moments", () => {
-  test("loses, duplicates and leaves behind nothing", async () => {
+  test("kill -9 at random moments loses, duplicates and leaves behind nothing", async () => {
     const { violations, figures } = await runCrashTest({ rounds: 6, seed: 20_260_101, openDatabase });
     expect(violations).toEqual([]);
     expect(figures["completed"]).toBeGreaterThan(10);
@@ -15,7 +15,7 @@ describe("kill -9 at random moments", () => {
     expect(figures["failedByRestart"]).toBeGreaterThan(0);
   });
 
-  test.each(sabotages[engine])("is detected to lose data when durability is disabled (%s)", async (sabotage) => {
+  test.each(sabotages[engine])("kill -9 at random moments is detected to lose data when durability is disabled (%s)", async (sabotage) => {
     const { violations } = await runCrashTest({ rounds: 2, seed: 7, openDatabase: (file) => openDatabase(file, sabotage) });
     expect(violations).toContainEqual(expect.stringMatching(/^durability: /));
   });

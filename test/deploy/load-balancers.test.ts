@@ -76,7 +76,7 @@ const followSocket = (url: string) =>
   );
 
 describe.each(Object.keys(loadBalancers))("deploy/%s", (name) => {
-  test("passes event streams and WebSockets to two nodes, and goes on when one of them is killed", async () => {
+  test("the load balancer passes event streams and WebSockets to two nodes, and goes on when one of them is killed", async () => {
     const database = await createDatabase();
     const gate = path.join(await temporaryDirectory(), "gate");
     const emit = (from: number, to: number) => `for i in $(seq ${from} ${to}); do echo '{"type":"execution.progress","step":'$i'}'; done`;

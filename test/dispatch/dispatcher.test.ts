@@ -14,7 +14,7 @@ const count = async (metric: { get(): Promise<{ values: { value: number }[] }> }
   (await metric.get()).values.reduce((sum, { value }) => sum + value, 0);
 
 describe("a task", () => {
-  test("is admitted, run and settled, with its events in order", async () => {
+  test("a task is admitted, run and settled, with its events in order", async () => {
     const engine = await startEngine([createInMemoryAdapter()]);
     const { task, replayed } = await engine.dispatcher.admitTask(
       newDispatch({ taskId: "t1", request: { callbackUrl: "http://127.0.0.1:9/hook" } }),
@@ -35,7 +35,7 @@ describe("a task", () => {
     expect(engine.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
   });
 
-  test("runs once when its dispatch is repeated; a different request with its id is a conflict", async () => {
+  test("a task runs once when its dispatch is repeated; a different request with its id is a conflict", async () => {
     const run = vi.fn<Run>(async () => ({ output: "once" }));
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const both = await Promise.all([0, 1].map(() => engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller)));
@@ -50,7 +50,7 @@ describe("a task", () => {
     expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 2 });
   });
 
-  test("that finds a free slot is stored as running, without a claim, and its response reports it as queued", async () => {
+  test("a task that finds a free slot is stored as running, without a claim, and its response reports it as queued", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     const claimed = vi.spyOn(engine.store, "startNextTaskIfQueued");
@@ -70,7 +70,7 @@ describe("a task", () => {
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 1 }));
   });
 
-  test("waits while its adapter has no free slot, and no adapter exceeds its limit", async () => {
+  test("a task waits while its adapter has no free slot, and no adapter exceeds its limit", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const tasks = await Promise.all(
@@ -88,7 +88,7 @@ describe("a task", () => {
     expect(held.map(({ taskId }) => taskId)).toEqual(["t0", "t1", "t2", "t3", "t4"]);
   });
 
-  test("ends as adapter_error when its adapter throws or returns an invalid result, and others are not affected", async () => {
+  test("a task ends as adapter_error when its adapter throws or returns an invalid result, and others are not affected", async () => {
     const run: Run = async ({ message }) => {
       if (message === "throw") throw new TypeError("secret detail");
       return message === "nonsense" ? { status: "maybe" as "ok" } : { status: "error", error: "no code" };
@@ -102,7 +102,7 @@ describe("a task", () => {
     }
   });
 
-  test("reports an invalid agent.json", async () => {
+  test("a task reports an invalid agent.json", async () => {
     const engine = await startEngine([createInMemoryAdapter()]);
     const workspace = path.join(engine.dataDir, "workspaces/default/agent");
     await mkdir(workspace, { recursive: true });
@@ -184,7 +184,7 @@ describe("a dispatch is rejected", () => {
 });
 
 describe("cancel", () => {
-  test("ends a queued task immediately, with a start and an end event", async () => {
+  test("cancel ends a queued task immediately, with a start and an end event", async () => {
     const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -195,7 +195,7 @@ describe("cancel", () => {
     await expect(engine.dispatcher.cancel("other", "first")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("by many clients reads the request of a queued task once, and only one of them changes the task", async () => {
+  test("cancel by many clients reads the request of a queued task once, and only one of them changes the task", async () => {
     const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -208,7 +208,7 @@ describe("cancel", () => {
     expect(engine.dispatcher.load("memory").queued).toBe(0);
   });
 
-  test("ends a running task when its runtime has ended, and changes nothing afterwards", async () => {
+  test("cancel ends a running task when its runtime has ended, and changes nothing afterwards", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
@@ -219,7 +219,7 @@ describe("cancel", () => {
     expect(await engine.dispatcher.cancel("default", "t1")).toMatchObject({ changed: false, task: { state: "cancelled" } });
   });
 
-  test("ends a task in the same event-loop turn as its dispatch", async () => {
+  test("cancel ends a task in the same event-loop turn as its dispatch", async () => {
     const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     for (let index = 0; index < 20; index += 1) {
@@ -231,7 +231,7 @@ describe("cancel", () => {
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0, queued: 0 }));
   });
 
-  test("ends a task after the grace time if its runtime does not end, keeps the slot, and counts the late result", async () => {
+  test("cancel ends a task after the grace time if its runtime does not end, keeps the slot, and counts the late result", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stubborn = createInMemoryAdapter({
       run: async (_, emit) => {
@@ -310,7 +310,7 @@ describe("time limits", () => {
 });
 
 describe("events of an adapter", () => {
-  test("are dropped and counted if their type, data or task is not allowed", async () => {
+  test("events of an adapter are dropped and counted if their type, data or task is not allowed", async () => {
     const run: Run = async (request, emit) => {
       const raw = emit as (type: string, data: unknown) => void;
       raw("execution.completed", { output: "forged" });
@@ -342,7 +342,7 @@ describe("events of an adapter", () => {
 });
 
 describe("an adapter that is offline", () => {
-  test("is checked again after it caused the rejection of a dispatch", async () => {
+  test("an adapter that is offline is checked again after it caused the rejection of a dispatch", async () => {
     let plugged = false;
     const adapter = createInMemoryAdapter();
     const checkHealth = async () =>
@@ -361,7 +361,7 @@ describe("an adapter that is offline", () => {
     await vi.waitFor(async () => expect(await engine.dispatcher.admitTask(newDispatch(), caller)).toMatchObject({ replayed: false }));
   });
 
-  test("causes the rejection of dispatches before anything is stored, and the end of its queued tasks", async () => {
+  test("an adapter that is offline causes the rejection of dispatches before anything is stored, and the end of its queued tasks", async () => {
     const { run, held } = createHeldRuntime();
     const adapter = createInMemoryAdapter({ run });
     let offline = false;
@@ -381,7 +381,7 @@ describe("an adapter that is offline", () => {
     );
   });
 
-  test("is listed with the reason when it cannot initialize, and the other adapters work", async () => {
+  test("an adapter that is offline is listed with the reason when it cannot initialize, and the other adapters work", async () => {
     const broken = { ...createInMemoryAdapter({ provider: "broken" }), initialize: () => Promise.reject(new Error("no key")) };
     const engine = await startEngine([broken, createInMemoryAdapter()]);
     expect(engine.registry.get("broken")?.health).toMatchObject({ status: "offline", detail: "no key" });
@@ -391,7 +391,7 @@ describe("an adapter that is offline", () => {
 });
 
 describe("a restart", () => {
-  test("runs queued tasks, fails running tasks, and repeats those with onInterrupt retry once", async () => {
+  test("a restart runs queued tasks, fails running tasks, and repeats those with onInterrupt retry once", async () => {
     const { run, held } = createHeldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 2 });
     await first.dispatcher.admitTask(newDispatch({ taskId: "fails", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
@@ -414,7 +414,7 @@ describe("a restart", () => {
     expect(stored).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
   });
 
-  test("ends the tool calls that were open in the interrupted run, once, before the task ends or runs again", async () => {
+  test("a restart ends the tool calls that were open in the interrupted run, once, before the task ends or runs again", async () => {
     const started: string[] = [];
     const run: Run = async ({ taskId }, emit, signal) => {
       emit("tool.invoked", { toolCallId: "1", toolName: "shell", input: {} });
@@ -444,7 +444,7 @@ describe("a restart", () => {
     }
   });
 
-  test("ends the queued tasks of an adapter that is no longer loaded", async () => {
+  test("a restart ends the queued tasks of an adapter that is no longer loaded", async () => {
     const { run } = createHeldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run, provider: "gone" })], { maxConcurrent: () => 1 });
     for (const taskId of ["a", "b"]) await first.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -458,7 +458,7 @@ describe("a restart", () => {
 });
 
 describe("drain", () => {
-  test("ends the waits for tasks that are still queued, when Bridge closes its port", async () => {
+  test("drain ends the waits for tasks that are still queued, when Bridge closes its port", async () => {
     const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 0 });
     await engine.dispatcher.admitTask(newDispatch({ taskId: "running" }), caller);
@@ -470,7 +470,7 @@ describe("drain", () => {
     expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "queued" });
   });
 
-  test("rejects new tasks, lets running tasks end, and leaves queued tasks for the next start", async () => {
+  test("drain rejects new tasks, lets running tasks end, and leaves queued tasks for the next start", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 5 });
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "running" }), caller);
@@ -485,7 +485,7 @@ describe("drain", () => {
     expect(await engine.store.findTask("default", "queued")).toMatchObject({ state: "queued" });
   });
 
-  test("stops tasks that do not end in time: they end as bridge_shutdown, or are queued again", async () => {
+  test("drain stops tasks that do not end in time: they end as bridge_shutdown, or are queued again", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { drainSeconds: 0 });
     await engine.dispatcher.admitTask(newDispatch({ taskId: "fails" }), caller);
@@ -528,7 +528,7 @@ describe("while the disk accepts no writes", () => {
     expect(await endOf(engine, task)).toMatchObject({ state: "completed" });
   });
 
-  test("dispatches and cancellations are rejected immediately, a shutdown ends in time, and accepted tasks are kept", async () => {
+  test("while the disk accepts no writes dispatches and cancellations are rejected immediately, a shutdown ends in time, and accepted tasks are kept", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
     for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
@@ -551,7 +551,7 @@ describe("while the disk accepts no writes", () => {
 });
 
 describe("child tasks", () => {
-  test("are ordinary tasks, in the lane of their own adapter", async () => {
+  test("child tasks are ordinary tasks, in the lane of their own adapter", async () => {
     const engine = await startEngine([createCompositeAdapter(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
     const traced = { ...caller, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "congo=2" };
     const tasks = await Promise.all(
@@ -569,7 +569,7 @@ describe("child tasks", () => {
     });
   });
 
-  test("are canceled with their parent", async () => {
+  test("child tasks are canceled with their parent", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createCompositeAdapter(), createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
@@ -580,7 +580,7 @@ describe("child tasks", () => {
     expect(child).toMatchObject({ state: "cancelled" });
   });
 
-  test("end with their parent after a restart", async () => {
+  test("child tasks end with their parent after a restart", async () => {
     const { run, held } = createHeldRuntime();
     const first = await startEngine([createCompositeAdapter(), createInMemoryAdapter({ run })]);
     await first.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
@@ -592,7 +592,7 @@ describe("child tasks", () => {
       expect(await store.findTask("default", taskId)).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
   });
 
-  test("have no more permissions than their parent, and cannot wait for the slot that it holds", async () => {
+  test("child tasks have no more permissions than their parent, and cannot wait for the slot that it holds", async () => {
     const engine = await startEngine([createCompositeAdapter({ profile: "modify" }), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await engine.dispatcher.waitForEnd(task, 60_000);
@@ -610,7 +610,7 @@ describe("child tasks", () => {
   test.each([
     [{ provider: "nobody" }, "adapter_offline", /nobody is not loaded.*BRIDGE_ADAPTERS/],
     [{ outputStrategy: { type: "structured", schema: { type: "nothing" } } }, "adapter_error", /JSON Schema.*outputStrategy\.schema/],
-  ])("return the reason when they are rejected: %j", async (change, errorCode, error) => {
+  ])("child tasks return the reason when they are rejected: %j", async (change, errorCode, error) => {
     const engine = await startEngine([createCompositeAdapter(change), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     expect(await endOf(engine, task)).toMatchObject({ result: { errorCode, error: expect.stringMatching(error) } });

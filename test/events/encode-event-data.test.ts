@@ -32,7 +32,7 @@ describe("event data over 256 KiB", () => {
     ["NUL", "\u0000"],
     ["line ends", "\r\n"],
     ["a mixture", 'a"\\\u0001é漢😀\udc00'],
-  ])("keeps the beginning of a long string: %s", (_name, unit) => {
+  ])("event data over 256 KiB keeps the beginning of a long string: %s", (_name, unit) => {
     const output = unit.repeat(400 * KIB);
     const json = encodeEventData({ toolCallId: "t1", output, isError: false });
     const stored = JSON.parse(json) as Record<string, unknown>;
@@ -43,7 +43,7 @@ describe("event data over 256 KiB", () => {
     expect(bytes(json)).toBeGreaterThan(MAX_EVENT_DATA_BYTES - 16);
   });
 
-  test("cuts the longest strings at any depth, and keeps the shorter ones", () => {
+  test("event data over 256 KiB cuts the longest strings at any depth, and keeps the shorter ones", () => {
     const medium = "m".repeat(40 * KIB);
     const stored = JSON.parse(
       encodeEventData({ output: { stdout: "o".repeat(500 * KIB), stderr: "e".repeat(300 * KIB), log: medium, code: 0 } }),
@@ -55,7 +55,7 @@ describe("event data over 256 KiB", () => {
     expect(stored.truncated).toBe(true);
   });
 
-  test("replaces a huge array by the start of its JSON text, and keeps small fields", () => {
+  test("event data over 256 KiB replaces a huge array by the start of its JSON text, and keeps small fields", () => {
     const input = Array.from({ length: 200_000 }, (_, index) => index);
     const json = encodeEventData({ toolName: "sum", input, usage: { inputTokens: 1 } });
     const stored = JSON.parse(json);
@@ -64,14 +64,14 @@ describe("event data over 256 KiB", () => {
     expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
   });
 
-  test("replaces data with too many fields by the start of its JSON text", () => {
+  test("event data over 256 KiB replaces data with too many fields by the start of its JSON text", () => {
     const data = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`field${index}`, index]));
     const stored = JSON.parse(encodeEventData(data));
     expect(Object.keys(stored)).toEqual(["json", "truncated"]);
     expect(JSON.stringify(data).startsWith(stored.json)).toBe(true);
   });
 
-  test("with 49,900 fields takes at most four times the CPU time of parsing the data", () => {
+  test("event data over 256 KiB with 49,900 fields takes at most four times the CPU time of parsing the data", () => {
     const data = Object.fromEntries(Array.from({ length: 49_900 }, (_, index) => [`${(index * 7919) % 49_999}`.padStart(7, "k"), 1]));
     const json = JSON.stringify(data);
     for (const large of [data, { output: data }]) {
@@ -84,13 +84,13 @@ describe("event data over 256 KiB", () => {
     }
   });
 
-  test("replaces data with a huge key by the start of its JSON text", () => {
+  test("event data over 256 KiB replaces data with a huge key by the start of its JSON text", () => {
     const json = encodeEventData({ ["k".repeat(600 * KIB)]: "v" });
     expect(JSON.parse(json)).toMatchObject({ truncated: true });
     expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
   });
 
-  test("contains the field truncated only once", () => {
+  test("event data over 256 KiB contains the field truncated only once", () => {
     const json = encodeEventData({ truncated: false, output: "x".repeat(300 * KIB) });
     expect(json.match(/"truncated"/g)).toHaveLength(1);
     expect(JSON.parse(json).truncated).toBe(true);

@@ -160,7 +160,7 @@ describe("the guard of addresses", () => {
     },
   );
 
-  test.each(forbiddenAddresses)("rejects %s whatever is allowed", async (address) => {
+  test.each(forbiddenAddresses)("the guard of addresses rejects %s whatever is allowed", async (address) => {
     const allow = ["0.0.0.0/0", "::/0", address, "receiver.example", "*.example"];
     const guard = createDestinationGuard({ allow, dnsCache: createDnsCache({ resolve: noLookup }) });
     expect(guard.checkUrl(`https://${inUrl(address)}/`)).toMatch(/link-local or cloud metadata/);
@@ -169,7 +169,7 @@ describe("the guard of addresses", () => {
   });
 
   test.each(["metadata.google.internal", "metadata.google.internal.", "METADATA.google.internal", "metadata.goog"])(
-    "rejects %s whatever is allowed",
+    "the guard of addresses rejects %s whatever is allowed",
     async (host) => {
       const allow = ["0.0.0.0/0", "*.internal", "metadata.google.internal", "metadata.goog"];
       expect(createDestinationGuard({ allow }).checkUrl(`http://${host}/`)).toMatch(/link-local or cloud metadata/);
@@ -177,11 +177,11 @@ describe("the guard of addresses", () => {
     },
   );
 
-  test.each(publicAddresses)("permits %s over https", (address) => {
+  test.each(publicAddresses)("the guard of addresses permits %s over https", (address) => {
     expect(createDestinationGuard({ allow: [] }).checkUrl(`https://${inUrl(address)}/`)).toBeNull();
   });
 
-  test.each(publicAddresses)("rejects %s over http unless it is allowed", async (address) => {
+  test.each(publicAddresses)("the guard of addresses rejects %s over http unless it is allowed", async (address) => {
     expect(createDestinationGuard({ allow: [] }).checkUrl(`http://${inUrl(address)}/`)).toMatch(/https:\/\/.*BRIDGE_CALLBACK_ALLOW/);
     expect(await connect(`http://${inUrl(address)}/`)).toBe(refused);
     expect(createDestinationGuard({ allow: [address] }).checkUrl(`http://${inUrl(address)}/`)).toBeNull();
@@ -189,7 +189,7 @@ describe("the guard of addresses", () => {
 });
 
 describe("the guard of host spellings", () => {
-  test.each(loopbackForms)("rejects %s at dispatch and at connect", async (host) => {
+  test.each(loopbackForms)("the guard of host spellings rejects %s at dispatch and at connect", async (host) => {
     const before = receiver.connections();
     const guard = createDestinationGuard({ allow: [] });
     for (const scheme of ["http", "https"]) {
@@ -377,19 +377,19 @@ describe("the connector", () => {
     ["by suffix", ["*.example"]],
     ["by CIDR", ["127.0.0.0/8"]],
     ["by address", ["127.0.0.1"]],
-  ])("connects over http to a host that is allowed %s", async (_, allow) => {
+  ])("the connector connects over http to a host that is allowed %s", async (_, allow) => {
     expect(await connect(`http://receiver.example:${receiver.port}/`, { allow, lookup: loopback })).toBe(200);
   });
 
   test.each([["127.0.0.1"], ["127.0.0.0/8"], ["::ffff:127.0.0.0/104"]])(
-    "connects without a lookup to a permitted address (%s) in the URL, also in its IPv4-mapped form",
+    "the connector connects without a lookup to a permitted address (%s) in the URL, also in its IPv4-mapped form",
     async (entry) => {
       expect(await connect(`http://127.0.0.1:${receiver.port}/`, { allow: [entry] })).toBe(200);
       expect(await connect(`http://[::ffff:127.0.0.1]:${receiver.port}/`, { allow: [entry] })).toBe(200);
     },
   );
 
-  test("rejects a name of which one address is outside the allowed CIDR", async () => {
+  test("the connector rejects a name of which one address is outside the allowed CIDR", async () => {
     const before = receiver.connections();
     const url = `http://receiver.example:${receiver.port}/`;
     expect(await connect(url, { allow: ["10.0.0.0/8"], lookup: loopback })).toBe(refused);
@@ -399,7 +399,7 @@ describe("the connector", () => {
     expect(receiver.connections()).toBe(before);
   });
 
-  test("rejects a name that resolves differently after the check", async () => {
+  test("the connector rejects a name that resolves differently after the check", async () => {
     const before = receiver.connections();
     const answers = [asAnswer("8.8.8.8"), asAnswer("127.0.0.1")];
     const lookup: Lookup = async () => answers.shift() ?? asAnswer("127.0.0.1");
@@ -410,18 +410,18 @@ describe("the connector", () => {
     expect(receiver.connections()).toBe(before);
   });
 
-  test("ignores zone ids of the resolver", async () => {
+  test("the connector ignores zone ids of the resolver", async () => {
     const answer = [{ address: "fe80::1%eth0", family: 6 }];
     expect(await connect("https://receiver.example/", { allow: ["receiver.example"], lookup: async () => answer })).toBe(refused);
   });
 
-  test("reports a name without addresses and a failing resolver as DNS errors", async () => {
+  test("the connector reports a name without addresses and a failing resolver as DNS errors", async () => {
     expect(await connect("https://receiver.example/", { lookup: async () => [] })).toBe("ENOTFOUND");
     const failing: Lookup = () => Promise.reject(Object.assign(new Error("try again"), { code: "EAI_AGAIN" }));
     expect(await connect("https://receiver.example/", { lookup: failing })).toBe("EAI_AGAIN");
   });
 
-  test("shares one lookup between concurrent connections", async () => {
+  test("the connector shares one lookup between concurrent connections", async () => {
     let asked = 0;
     const lookup: Lookup = async () => {
       asked += 1;

@@ -34,7 +34,7 @@ describe("the DNS cache", () => {
     [0, 1000],
     [5, 5000],
     [3600, 30_000],
-  ])("keeps a result with a time to live of %s s for %i ms", async (ttl, ms) => {
+  ])("the DNS cache keeps a result with a time to live of %s s for %i ms", async (ttl, ms) => {
     let now = 0;
     const { dnsCache, asked, answer } = open(() => now);
     const first = dnsCache.find("a.example");
@@ -48,7 +48,7 @@ describe("the DNS cache", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("caches a failure for a second", async () => {
+  test("the DNS cache caches a failure for a second", async () => {
     let now = 0;
     const { dnsCache, asked, fail } = open(() => now);
     const first = dnsCache.find("a.example");
@@ -62,14 +62,14 @@ describe("the DNS cache", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("sends one query for concurrent lookups of a name", () => {
+  test("the DNS cache sends one query for concurrent lookups of a name", () => {
     const { dnsCache, asked } = open();
     for (let count = 0; count < 9; count += 1) void dnsCache.find("a.example");
     void dnsCache.find("b.example");
     expect(asked).toEqual(["a.example", "b.example"]);
   });
 
-  test("is ready for addresses and for names whose result is cached, but not while a query is in progress", async () => {
+  test("the DNS cache is ready for addresses and for names whose result is cached, but not while a query is in progress", async () => {
     let now = 0;
     const { dnsCache, answer } = open(() => now);
     expect(["192.0.2.1", "[2001:db8::1]", "a.example"].map((host) => dnsCache.isReady(host))).toEqual([true, true, false]);
@@ -81,7 +81,7 @@ describe("the DNS cache", () => {
     expect(dnsCache.isReady("a.example")).toBe(false);
   });
 
-  test("removes the oldest name beyond its limit", async () => {
+  test("the DNS cache removes the oldest name beyond its limit", async () => {
     const { dnsCache, asked, answer } = open();
     for (let index = 0; index < 2001; index += 1) {
       void dnsCache.find(`${index}.example`);

@@ -15,7 +15,7 @@ async function open(zone: Zone, options: Partial<ResolverOptions> = {}, ttlSecon
 }
 
 describe("a name", () => {
-  test("resolves to the addresses of both families, IPv4 first, with their time to live", async () => {
+  test("a name resolves to the addresses of both families, IPv4 first, with their time to live", async () => {
     const { resolve, questions } = await open((_, kind) => (kind === "A" ? ["192.0.2.1", "192.0.2.2"] : ["2001:db8::7"]));
     expect(await resolve("a.example")).toEqual([
       { address: "192.0.2.1", family: 4, ttl: 60 },
@@ -25,7 +25,7 @@ describe("a name", () => {
     expect(questions.map(({ kind }) => kind).sort()).toEqual(["A", "AAAA"]);
   });
 
-  test("in the hosts file is resolved without a query", async () => {
+  test("a name in the hosts file is resolved without a query", async () => {
     const systemDnsConfig = { findHostAddresses: () => ["10.0.0.7", "::1"], listCandidates: (name: string) => [name] };
     const { resolve, questions } = await open(() => "silent", { systemDnsConfig });
     expect(await resolve("db")).toEqual([
@@ -41,7 +41,7 @@ describe("a name", () => {
     expect(questions).toEqual([]);
   });
 
-  test("is completed by the search domains in order, until one exists", async () => {
+  test("a name is completed by the search domains in order, until one exists", async () => {
     const zone: Zone = (name, kind) => (name === "orchestrator.svc.local" && kind === "A" ? ["10.1.2.3"] : "unknown");
     const systemDnsConfig = {
       findHostAddresses: () => [],
@@ -52,7 +52,7 @@ describe("a name", () => {
     expect([...new Set(questions.map(({ name }) => name))]).toEqual(["orchestrator.team.svc.local", "orchestrator.svc.local"]);
   });
 
-  test("is found in another search domain although one fails", async () => {
+  test("a name is found in another search domain although one fails", async () => {
     const systemDnsConfig = { findHostAddresses: () => [], listCandidates: () => ["a.broken.example", "a.example"] };
     const { resolve } = await open((name, kind) => (name !== "a.example" ? "failed" : kind === "A" ? ["192.0.2.1"] : []), {
       systemDnsConfig,
@@ -60,7 +60,7 @@ describe("a name", () => {
     expect(await resolve("a")).toMatchObject([{ address: "192.0.2.1" }]);
   });
 
-  test("is found if the name server responds for only one address family", async () => {
+  test("a name is found if the name server responds for only one address family", async () => {
     const { resolve } = await open((_, kind) => (kind === "A" ? ["192.0.2.1"] : "silent"), { limitMs: 300 });
     expect(await resolve("a.example")).toMatchObject([{ address: "192.0.2.1" }]);
   });
@@ -78,20 +78,20 @@ describe("a name without an address", () => {
     await expect(resolve("a.example")).rejects.toMatchObject({ code });
   });
 
-  test.each(["a".repeat(64), `${"a.".repeat(130)}example`])("is rejected if it is invalid: %s", async (name) => {
+  test.each(["a".repeat(64), `${"a.".repeat(130)}example`])("a name without an address is rejected if it is invalid: %s", async (name) => {
     const { resolve, questions } = await open(() => ["192.0.2.1"]);
     await expect(resolve(name)).rejects.toMatchObject({ code: "ENOTFOUND" });
     expect(questions).toEqual([]);
   });
 
-  test("is not reported as nonexistent if the name server is unreachable", async () => {
+  test("a name without an address is not reported as nonexistent if the name server is unreachable", async () => {
     const nameServer = await startNameServer(() => "silent");
     nameServer.close();
     const { resolve } = await open(() => "silent", { servers: [nameServer.server], limitMs: 2000 });
     await expect(resolve("a.example")).rejects.toMatchObject({ code: "EAI_AGAIN" });
   });
 
-  test("has one time limit for all search domains if the name server is unresponsive", async () => {
+  test("a name without an address has one time limit for all search domains if the name server is unresponsive", async () => {
     const systemDnsConfig = { findHostAddresses: () => [], listCandidates: () => ["a.one.example", "a.two.example", "a.three.example"] };
     const { resolve, questions } = await open(() => "silent", { systemDnsConfig, limitMs: 300 });
     await expect(resolve("a")).rejects.toMatchObject({ code: "EAI_AGAIN" });

@@ -31,7 +31,7 @@ test("a guarded fetch reaches permitted hosts", async () => {
 });
 
 test.each(["127.0.0.1", "mcp.example", "[::ffff:127.0.0.1]", "2130706433"])(
-  "does not connect to %s when its address is not",
+  "guardedFetch does not connect to %s when its address is not",
   async (host) => {
     const { fetch, port, paths } = await open([]);
     await expect(fetch(`http://${host}:${port}/`)).rejects.toMatchObject({ cause: { code: "destination_not_allowed" } });

@@ -66,17 +66,17 @@ describe("a response without end is aborted:", () => {
     expect(sent()).toBeLessThan(SOCKET_BUFFERS_BYTES);
   });
 
-  test("for fetch of undici, with the reason", async () => {
+  test("a response without end is aborted: for fetch of undici, with the reason", async () => {
     const { url } = await flood("", hint.repeat(500));
     await expect(fetch(url, { dispatcher: createAgent() })).rejects.toMatchObject({ cause: { code: "BRIDGE_ANSWER_TOO_LONG" } });
   });
 
-  test("for the global fetch, which third-party code may use", async () => {
+  test("a response without end is aborted: for the global fetch, which third-party code may use", async () => {
     const { url } = await flood("", hint.repeat(500));
     await expect(globalThis.fetch(url)).rejects.toMatchObject({ cause: { code: "BRIDGE_ANSWER_TOO_LONG" } });
   });
 
-  test("for the handshake of a WebSocket", async () => {
+  test("a response without end is aborted: for the handshake of a WebSocket", async () => {
     const { port } = await flood("", hint.repeat(500));
     const opened = openGatewaySocket(
       { url: `ws://127.0.0.1:${port}`, token: undefined, lookup },
@@ -104,7 +104,7 @@ describe("a response without end is aborted:", () => {
     }
   });
 
-  test("between two requests of a connection", async () => {
+  test("a response without end is aborted: between two requests of a connection", async () => {
     let flooded: Socket | undefined;
     const server = await startTcpServer((socket) => {
       flooded = socket;
@@ -126,7 +126,7 @@ describe("a response without end is aborted:", () => {
 });
 
 describe("a response is not aborted", () => {
-  test("for any length of its content", async () => {
+  test("a response is not aborted for any length of its content", async () => {
     const content = "x".repeat(8 * 1024 * 1024);
     const receiver = await startReceiver((response) => response.end(content));
     onTestFinished(receiver.close);
@@ -166,7 +166,7 @@ describe("a response is not aborted", () => {
 });
 
 describe("a connection that becomes a WebSocket", () => {
-  test("gets its messages, also after a response on the same connection", async () => {
+  test("a connection that becomes a WebSocket gets its messages, also after a response on the same connection", async () => {
     const server = createServer((_, response) => response.end("ok"));
     const sockets = new WebSocketServer({ server });
     sockets.on("connection", (socket) => socket.on("message", (text) => socket.send(String(text))));

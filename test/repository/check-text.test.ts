@@ -56,7 +56,7 @@ const LEGAL: readonly { file: string; content: string }[] = [
 ];
 
 describe("the check of shipped text", () => {
-  test("reports every planted violation with its place, and nothing else", async () => {
+  test("the check of shipped text reports every planted violation with its place, and nothing else", async () => {
     const root = await plant([...planted, ...LEGAL]);
     const { exitCode, stderr } = await check("--root", root);
     expect(exitCode).toBe(1);
@@ -69,7 +69,7 @@ describe("the check of shipped text", () => {
     expect(places.filter((line) => !planted.some(({ file, message }) => line.startsWith(file + message)))).toEqual([]);
   });
 
-  test("passes text without violations", async () => {
+  test("the check of shipped text passes text without violations", async () => {
     const root = await plant(LEGAL);
     const { exitCode, stdout, stderr } = await check("--root", root);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -82,13 +82,13 @@ describe("the check of shipped text", () => {
     expect(stderr.split("\n").filter((line) => line.startsWith("    "))).toHaveLength(3);
   });
 
-  test("fails when it finds no file to check", async () => {
+  test("the check of shipped text fails when it finds no file to check", async () => {
     const { exitCode, stderr } = await check("--root", await plant([]));
     expect(exitCode).toBe(1);
     expect(stderr).toContain("No shipped file was found");
   });
 
-  test("passes in this repository", async () => {
+  test("the check of shipped text passes in this repository", async () => {
     const { exitCode, stderr } = await check("--root", repository);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   });

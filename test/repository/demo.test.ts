@@ -125,7 +125,7 @@ esac
     return result;
   }
 
-  test("shows the preflight and a read-only task", async () => {
+  test("the demo with an agent program of the operator shows the preflight and a read-only task", async () => {
     const { exitCode, stdout, stderr } = await demoOf("gemini", { GEMINI_API_KEY: "key" });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
@@ -143,15 +143,18 @@ esac
     ["is not installed", "claude", {}, /^\nclaude is not ready:\n[\s\S]* {2}cli: claude was not found on PATH\. Run npm install -g /],
     ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini is not ready:\n {2}Set GEMINI_API_KEY/],
     ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version prints no version/],
-  ])("that %s prints what to do, and dispatches nothing", async (_name, provider, settings, words) => {
-    const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(words);
-    expect(stderr).not.toContain("The last lines of Bridge");
-    expect(stdout).not.toContain("Dispatch");
-  });
+  ])(
+    "the demo with an agent program of the operator that %s prints what to do, and dispatches nothing",
+    async (_name, provider, settings, words) => {
+      const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(words);
+      expect(stderr).not.toContain("The last lines of Bridge");
+      expect(stdout).not.toContain("Dispatch");
+    },
+  );
 
-  test("is found on PATH, and the demo without options suggests it", async () => {
+  test("the demo with an agent program of the operator is found on PATH, and the demo without options suggests it", async () => {
     const { exitCode, stdout } = await demoOf("installed", { GEMINI_API_KEY: "key" });
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
@@ -159,7 +162,7 @@ esac
     expect(suggesting.stdout).toMatch(/^ {2}npm run demo -- --provider gemini +ask Gemini CLI, which is installed$/m);
   });
 
-  test("that is missing is named with the commands that install one, and nothing runs", async () => {
+  test("the demo with an agent program of the operator that is missing is named with the commands that install one, and nothing runs", async () => {
     const { exitCode, stdout, stderr } = await demoOf("installed", { PATH: "/nowhere" });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toMatch(
@@ -170,7 +173,7 @@ esac
     expect(suggesting.stdout).toMatch(/^ {2}npm run demo -- --provider installed +ask a real agent; install/m);
   });
 
-  test("that fails prints the reason, and no log of Bridge", async () => {
+  test("the demo with an agent program of the operator that fails prints the reason, and no log of Bridge", async () => {
     const bin = await temporaryDirectory();
     const failing = path.join(bin, "failing-gemini");
     await writeFile(failing, gemini.replace('"status":"success"', '"status":"error","error":{"message":"quota exceeded"}'), {
@@ -183,7 +186,7 @@ esac
     expect(stderr).not.toContain("The last lines of Bridge");
   });
 
-  test("that is not installed does not fall back to the vendor's model API", async () => {
+  test("the demo with an agent program of the operator that is not installed does not fall back to the vendor's model API", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
     const { exitCode, stdout, stderr } = await demoOf("codex", { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.url}/v1` });

@@ -19,7 +19,7 @@ describe("Dockerfile", () => {
     .filter((rest) => !rest.startsWith("--from="))
     .flatMap((rest) => rest.split(/\s+/).slice(0, -1));
 
-  test("copies only existing files that .dockerignore does not exclude", () => {
+  test("Dockerfile copies only existing files that .dockerignore does not exclude", () => {
     const allowed = read(".dockerignore")
       .split("\n")
       .filter((line) => line.startsWith("!"))
@@ -30,7 +30,7 @@ describe("Dockerfile", () => {
     expect(allowed.filter((name) => !existsSync(path.join(repository, name)))).toEqual([]);
   });
 
-  test("starts a file of the image under an init process", () => {
+  test("Dockerfile starts a file of the image under an init process", () => {
     const command = JSON.parse(all("CMD").at(-1) ?? "") as string[];
     expect(command[0]).toBe("node");
     expect(statSync(path.join(repository, command[1] ?? "")).isFile()).toBe(true);
@@ -38,7 +38,7 @@ describe("Dockerfile", () => {
     expect(JSON.parse(all("ENTRYPOINT")[0] ?? "")).toEqual(["tini", "--"]);
   });
 
-  test("uses the Node major version of the lock file, a user other than root, and no development tools", () => {
+  test("Dockerfile uses the Node major version of the lock file, a user other than root, and no development tools", () => {
     expect(all("FROM").map((rest) => rest.split(" ")[0])).toEqual(["node:24-slim", "node:24-slim", "node:24-slim", "bridge", "bridge"]);
     expect(all("USER").at(-1)).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(all("RUN").find((rest) => rest.includes("npm ci"))).toContain("--omit=dev");
@@ -51,7 +51,7 @@ describe("Dockerfile", () => {
     expect(all("HEALTHCHECK")[0]).toContain("/healthz");
   });
 
-  test("names settings that exist", () => {
+  test("Dockerfile names settings that exist", () => {
     const named = all("ENV").flatMap((rest) => [...rest.matchAll(/(BRIDGE_[A-Z_]+)=/g)].map(([, name]) => name));
     expect(named).toEqual(["BRIDGE_HOST", "BRIDGE_PORT", "BRIDGE_DATA_DIR"]);
     expect(named.filter((name) => !Object.hasOwn(allSettings, name ?? ""))).toEqual([]);
@@ -75,14 +75,14 @@ describe("docker-compose.yml", () => {
   };
   const bridge = services["bridge"];
 
-  test("builds this repository and keeps the data in a declared volume", () => {
+  test("docker-compose.yml builds this repository and keeps the data in a declared volume", () => {
     expect(existsSync(path.join(repository, bridge?.build ?? "missing", "Dockerfile"))).toBe(true);
     const [volume, directory] = bridge?.volumes[0]?.split(":") ?? [];
     expect(Object.keys(volumes)).toContain(volume);
     expect(directory).toBe(/BRIDGE_DATA_DIR=(\S+)/.exec(read("Dockerfile"))?.[1]);
   });
 
-  test("names settings that exist, and requires a token", () => {
+  test("docker-compose.yml names settings that exist, and requires a token", () => {
     const commented = [...text.matchAll(/# (BRIDGE_[A-Z_]+):/g)].map(([, name]) => name ?? "");
     const named = [...Object.keys(bridge?.environment ?? {}), ...commented];
     expect(named).toContain("BRIDGE_CALLBACK_ALLOW");
@@ -90,13 +90,13 @@ describe("docker-compose.yml", () => {
     expect(bridge?.environment["BRIDGE_GATEWAY_TOKEN_HASH"]).toMatch(/^\$\{BRIDGE_GATEWAY_TOKEN_HASH:\?/);
   });
 
-  test("has a stop grace period longer than Bridge's drain time", () => {
+  test("docker-compose.yml has a stop grace period longer than Bridge's drain time", () => {
     const drainSeconds = Number(bridge?.environment["BRIDGE_DRAIN_SECONDS"]);
     const [, margin] = /CLOSE_MARGIN_MS = (\d+)_000/.exec(read("src/main.ts")) ?? [];
     expect(Number.parseInt(bridge?.stop_grace_period ?? "", 10)).toBeGreaterThan(drainSeconds + Number(margin));
   });
 
-  test("has the same health check as the image", () => {
+  test("docker-compose.yml has the same health check as the image", () => {
     expect(bridge?.healthcheck.test.slice(0, 3)).toEqual(["CMD", "node", "-e"]);
     expect(bridge?.healthcheck.test[3]).toContain("/healthz");
   });
@@ -115,7 +115,7 @@ describe("deploy/compose.cluster.yml", () => {
   };
   const nodes = Object.entries(services).filter(([, { build }]) => build !== undefined);
 
-  test("builds this repository for three nodes, each with its own name, address and volume", () => {
+  test("deploy/compose.cluster.yml builds this repository for three nodes, each with its own name, address and volume", () => {
     expect(nodes.map(([name]) => name)).toEqual(["bridge-1", "bridge-2", "bridge-3"]);
     for (const [name, { build, environment, volumes: mounts }] of nodes) {
       expect(existsSync(path.join(repository, "deploy", build ?? "", "Dockerfile"))).toBe(true);
@@ -126,7 +126,7 @@ describe("deploy/compose.cluster.yml", () => {
     expect(declared.filter((name) => !name.startsWith(".")).toSorted()).toEqual(Object.keys(volumes).toSorted());
   });
 
-  test("names settings that exist, and sets those without which Bridge refuses PostgreSQL", () => {
+  test("deploy/compose.cluster.yml names settings that exist, and sets those without which Bridge refuses PostgreSQL", () => {
     for (const [, { environment }] of nodes) {
       expect(Object.keys(environment).filter((name) => !Object.hasOwn(allSettings, name))).toEqual([]);
       expect(environment).toHaveProperty("BRIDGE_GATEWAY_TOKEN_HASH");
@@ -135,7 +135,7 @@ describe("deploy/compose.cluster.yml", () => {
     }
   });
 
-  test("gives each node the drain time, the time to close, and 5 s to stop", () => {
+  test("deploy/compose.cluster.yml gives each node the drain time, the time to close, and 5 s to stop", () => {
     const [, margin] = /CLOSE_MARGIN_MS = (\d+)_000/.exec(read("src/main.ts")) ?? [];
     for (const [, { environment, stop_grace_period: period = "" }] of nodes)
       expect(Number.parseInt(period, 10)).toBe(Number(environment["BRIDGE_DRAIN_SECONDS"]) + Number(margin) + 5);

@@ -53,7 +53,7 @@ describe.each(pages)("%s", (page) => {
     expect(missing).toEqual([]);
   });
 
-  test("mentions only existing scripts and settings", () => {
+  test("each page mentions only existing scripts and settings", () => {
     const commands = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name ?? "");
     expect(commands.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
     const names = [...text.matchAll(/\b(?:BRIDGE|GATEWAY)_[A-Z_]+\b(?!\*)/g)].map(([name]) => name);

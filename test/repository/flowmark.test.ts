@@ -93,7 +93,7 @@ test("the command of the README ends with exit code 1 if every draft is invalid"
 describe("the validator of the example", () => {
   const flowmark = (...args: string[]) => execa(path.join(example, "bin/flowmark"), args, { reject: false, env: { ...compileCache } });
 
-  test("accepts the flow in its own description", async () => {
+  test("the validator of the example accepts the flow in its own description", async () => {
     const { stdout } = await flowmark("describe", "ai", "--lang", "en");
     const [flow = ""] = /^# Title.*?-> end$/ms.exec(stdout) ?? [];
     expect(await validate(flow)).toEqual({ exitCode: 0, errors: [], warnings: [] });
@@ -107,12 +107,12 @@ describe("the validator of the example", () => {
     ["a gap in the numbers", "# T\n1. [dev] Run -> end\n3. [dev] Stop -> 1", ["E003 3"]],
     ["a missing step", "# T\n1. [dev] Run -> 2, end", ["E004 2"]],
     ["a flow without an end", "# T\n1. [dev] Run -> 1", ["E005 1"]],
-  ])("rejects %s", async (_, text, expected) => {
+  ])("the validator of the example rejects %s", async (_, text, expected) => {
     const { exitCode, errors } = await validate(text);
     expect([exitCode, errors.map(({ code, line }) => `${code} ${line}`)]).toEqual([2, expected]);
   });
 
-  test("accepts a long line with a warning and exit code 1", async () => {
+  test("the validator of the example accepts a long line with a warning and exit code 1", async () => {
     expect(await validate(`# T\n1. [dev] ${"x".repeat(100)} -> end`)).toMatchObject({
       exitCode: 1,
       errors: [],
@@ -121,7 +121,7 @@ describe("the validator of the example", () => {
   });
 
   test.each([[[]], [["describe", "ai"]], [["describe", "poetry", "--lang", "en"]], [["params", "ai", "--lang", "en"]], [["validate"]]])(
-    "rejects the arguments %j",
+    "the validator of the example rejects the arguments %j",
     async (args) => {
       expect(await flowmark(...args)).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/^usage: flowmark /) });
     },

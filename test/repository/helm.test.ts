@@ -23,7 +23,7 @@ const referencesTo = (pattern: RegExp): string[] =>
   templates.flatMap(({ text }) => [...text.matchAll(pattern)].map(([, name = ""]) => name));
 
 describe("the Helm chart", () => {
-  test("uses only values that values.yaml contains, and every value", () => {
+  test("the Helm chart uses only values that values.yaml contains, and every value", () => {
     const used = [...new Set(referencesTo(/\.Values\.([A-Za-z.]+)/g))];
     expect(used.length).toBeGreaterThan(15);
     expect(used.filter((name) => !has(values, name.split(".")))).toEqual([]);
@@ -32,19 +32,19 @@ describe("the Helm chart", () => {
     expect(Object.keys(values).filter((name) => !used.some((reference) => reference.split(".")[0] === name))).toEqual([]);
   });
 
-  test("includes only templates that it defines", () => {
+  test("the Helm chart includes only templates that it defines", () => {
     const defined = referencesTo(/define "([\w.]+)"/g);
     expect(referencesTo(/include "([\w.]+)"/g).filter((name) => !defined.includes(name))).toEqual([]);
   });
 
-  test("sets only settings that exist", () => {
+  test("the Helm chart sets only settings that exist", () => {
     const named = [...new Set(referencesTo(/\b(BRIDGE_[A-Z_]+)\b/g))];
     expect(named).toContain("BRIDGE_NODE_URL");
     const settings = listAllSettings();
     expect(named.filter((name) => !Object.hasOwn(settings, name))).toEqual([]);
   });
 
-  test("gives a pod the drain time, the time to close, and 5 s each before and after", () => {
+  test("the Helm chart gives a pod the drain time, the time to close, and 5 s each before and after", () => {
     const [, margin] = /CLOSE_MARGIN_MS = (\d+)_000/.exec(readFileSync(path.join(repository, "src/main.ts"), "utf8")) ?? [];
     expect(referencesTo(/terminationGracePeriodSeconds: {{ add \$root\.Values\.drainSeconds (\d+) }}/g)).toEqual([
       String(Number(margin) + 10),

@@ -84,7 +84,7 @@ beforeAll(async () => {
 afterAll(() => rm(sample, { recursive: true, force: true }));
 
 describe("the check of the layers", () => {
-  test("passes a repository whose imports all point down", async () => {
+  test("the check of the layers passes a repository whose imports all point down", async () => {
     await furnish();
     // Modules that the permitted files import, and that otherwise only the planted files would create.
     for (const file of ["src/metrics.ts", "src/main.ts", "adapters/index.ts", "adapters/shared/acp/left.ts"])
@@ -97,7 +97,7 @@ describe("the check of the layers", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("reports every planted import with its rule, and nothing else", async () => {
+  test("the check of the layers reports every planted import with its rule, and nothing else", async () => {
     for (const { file, imports, code } of planted) {
       await write(file, code ?? `import * as other from "${imports}";\nexport const planted = other;`);
     }
@@ -112,7 +112,7 @@ describe("the check of the layers", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("fails as broken when it finds no files", async () => {
+  test("the check of the layers fails as broken when it finds no files", async () => {
     const empty = await mkdtemp(path.join(tmpdir(), "layers-empty-"));
     try {
       await mkdir(path.join(empty, "src"));
@@ -124,7 +124,7 @@ describe("the check of the layers", () => {
     }
   });
 
-  test("passes this repository", async () => {
+  test("the check of the layers passes this repository", async () => {
     const { exitCode, stderr } = await execa(process.execPath, [check, repository], { reject: false });
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);

@@ -39,7 +39,7 @@ const LEGAL: readonly { file: string; code: string }[] = [
 ];
 
 describe("oxlint", () => {
-  test("reports every planted violation, and nothing else", async () => {
+  test("oxlint reports every planted violation, and nothing else", async () => {
     const root = await temporaryDirectory();
     for (const name of [".oxlintrc.jsonc", "tsconfig.json"]) await copyFile(path.join(repository, name), path.join(root, name));
     await symlink(path.join(repository, "node_modules"), path.join(root, "node_modules"));
@@ -53,7 +53,7 @@ describe("oxlint", () => {
     expect(reports.map(({ file, rule }) => `${file} ${rule}`).sort()).toEqual(planted.map(({ rule, file }) => `${file} ${rule}`).sort());
   });
 
-  test("needs every exception to the maximum length of a function", async () => {
+  test("oxlint needs every exception to the maximum length of a function", async () => {
     const { overrides } = JSON.parse((await run(repository, "--print-config")).stdout) as { overrides: readonly Override[] };
     const exempt = overrides.flatMap(({ files, rules }) => (isOff(rules["max-lines-per-function"]) ? files : []));
     const root = await temporaryDirectory();

@@ -17,13 +17,13 @@ describe.each([
   const text = readText(file);
   const locked = JSON.parse(text) as Lockfile;
 
-  test("names no registry, so that every installation uses its configured registry", () => {
+  test("each lock file names no registry, so that every installation uses its configured registry", () => {
     // Packages of this repository are links to directories.
     expect(Object.entries(locked.packages).filter(([, { resolved, link }]) => resolved !== undefined && !link)).toEqual([]);
     expect(text).not.toMatch(/\.tgz"/);
   });
 
-  test("names every platform package, so that npm ci accepts it as complete", () => {
+  test("each lock file names every platform package, so that npm ci accepts it as complete", () => {
     expect(listMissingPlatformPackages(locked)).toEqual([]);
   });
 });

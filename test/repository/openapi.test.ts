@@ -27,7 +27,7 @@ const operations = [...Object.entries(document.paths), ...Object.entries(documen
 );
 
 describe.each(operations)("$name", ({ operation }) => {
-  test("has an operationId, a summary, a description and a tag that is described", () => {
+  test("each operation has an operationId, a summary, a description and a tag that is described", () => {
     const { operationId, summary, description, tags } = operation;
     expect(operationId).toMatch(/^[a-z]+([A-Z][a-z]+)+$/);
     expect(summary).toMatch(/^[A-Z][^.]+[^.]$/);
@@ -36,11 +36,11 @@ describe.each(operations)("$name", ({ operation }) => {
     expect(document.tags.map((tag) => tag.name)).toContain(tags?.[0]);
   });
 
-  test("describes each of its parameters", () => {
+  test("each operation describes each of its parameters", () => {
     expect((operation.parameters ?? []).filter(({ description = "" }) => description === "")).toEqual([]);
   });
 
-  test("has an example of its body", () => {
+  test("each operation has an example of its body", () => {
     for (const [type, { schema, example }] of Object.entries(operation.requestBody?.content ?? {})) {
       if (type !== "application/json") continue;
       expect(schema).toHaveProperty("$ref");
@@ -54,12 +54,12 @@ describe.each(
     Object.entries(methods).map(([method, { responses }]) => ({ path, method, responses })),
   ),
 )("$method $path", ({ responses }) => {
-  test("describes the error of a wrong method and all other errors", () => {
+  test("each operation describes the error of a wrong method and all other errors", () => {
     expect(responses["405"]).toEqual({ $ref: "#/components/responses/MethodNotAllowed" });
     expect(responses["default"]).toEqual({ $ref: "#/components/responses/OtherProblem" });
   });
 
-  test("describes the headers of its responses", () => {
+  test("each operation describes the headers of its responses", () => {
     for (const [status, response] of Object.entries(responses)) {
       if (response.$ref !== undefined) continue;
       const names = Object.keys(response.headers ?? {});

@@ -32,7 +32,7 @@ function readSnippets(page: string): Snippet[] {
 }
 
 describe("the code blocks of the pages", () => {
-  test("in a shell have no syntax errors", async () => {
+  test("the code blocks of the pages in a shell have no syntax errors", async () => {
     expect(inLanguage("sh").length).toBeGreaterThan(40);
     for (const { place, code } of inLanguage("sh")) {
       const { stderr } = await execa("bash", ["-n"], { input: code, reject: false });
@@ -41,20 +41,20 @@ describe("the code blocks of the pages", () => {
     }
   });
 
-  test("in JSON are valid documents, or valid lines", () => {
+  test("the code blocks of the pages in JSON are valid documents, or valid lines", () => {
     expect(inLanguage("json").length).toBeGreaterThan(8);
     for (const { place, code } of inLanguage("json"))
       expect({ place, isValid: isJson(code) || code.trim().split("\n").every(isJson) }).toEqual({ place, isValid: true });
   });
 
-  test("in JavaScript have no syntax errors, and import what they use", async () => {
+  test("the code blocks of the pages in JavaScript have no syntax errors, and import what they use", async () => {
     expect(inLanguage("js").length).toBeGreaterThan(5);
     const errors = await compile(inLanguage("js"), { allowJs: true, checkJs: true, lib: ["es2024", "dom", "dom.iterable"] });
     // Errors of syntax (1xxx) and configuration (5xxx), and unknown names, modules and exports. Type errors do not count in JavaScript.
     expect(errors.filter((error) => /error TS(1\d{3}|5\d{3}|2304|2305|2307|2552|2614):/.test(error))).toEqual([]);
   });
 
-  test("in TypeScript compile", async () => {
+  test("the code blocks of the pages in TypeScript compile", async () => {
     // The tests of the other packages and of the generated clients compile the other ones.
     const own = inLanguage("ts").filter(({ place }) => /^(docs\/adapters|packages\/(async-kit|nofollow-fs)\/README)\.md/.test(place));
     expect(own.length).toBeGreaterThan(2);

@@ -17,7 +17,7 @@ function faultsOf(files: unknown): string[] {
 }
 
 describe("the files of a dispatch", () => {
-  test("are kept unchanged, also with the profile inspect", () => {
+  test("the files of a dispatch are kept unchanged, also with the profile inspect", () => {
     const files = [
       { path: "in/a.md", content: "für" },
       { path: "b.bin", content: "AAEC", encoding: "base64" },
@@ -27,7 +27,7 @@ describe("the files of a dispatch", () => {
     expect(parse([]).request.files).toEqual([]);
   });
 
-  test("are part of the fingerprint", () => {
+  test("the files of a dispatch are part of the fingerprint", () => {
     const [one, other] = ["1", "2"].map((content) => parse([{ path: "a", content }]).fingerprint);
     expect(one).not.toBe(other);
   });
@@ -86,13 +86,13 @@ describe("the files of a dispatch", () => {
       [{ path: "a", content: "ü".repeat(MAX_DISPATCH_FILES_BYTES / 2 + 1) }],
       [/^files must have at most 1048576 bytes in all; got 1048578/],
     ],
-  ])("with %s are rejected", (_, files, expected) => {
+  ])("the files of a dispatch with %s are rejected", (_, files, expected) => {
     const faults = faultsOf(files);
     expect(faults).toHaveLength(expected.length);
     for (const [index, pattern] of expected.entries()) expect(faults[index]).toMatch(pattern);
   });
 
-  test("may fill the limit", () => {
+  test("the files of a dispatch may fill the limit", () => {
     const files = Array.from({ length: MAX_DISPATCH_FILES }, (_, index) => ({ path: `f${index}`, content: "x".repeat(10_000) }));
     files[0] = { path: "f0", content: "x".repeat(MAX_DISPATCH_FILES_BYTES - 990_000) };
     expect(faultsOf(files)).toEqual([]);

@@ -66,7 +66,7 @@ test.each<[string, unknown, string[]]>([
   ["forms mixed", [{ type: "function", name: "a", inputSchema: {} }], ["tools.0.inputSchema"]],
   ["a name twice, in two forms", [{ name: "a" }, { type: "function", function: { name: "a" } }], ["tools.1.name"]],
   ["every fault at once", [{ name: 1 }, { name: "a", description: 2 }], ["tools.0.name", "tools.1.description"]],
-])("rejects %s at its path", (_, tools, paths) => {
+])("normalizeTools rejects %s at its path", (_, tools, paths) => {
   const error = refusal(() => normalizeTools(tools));
   expect(error.code).toBe("invalid_request");
   expect(error.errors.map(({ path }) => path)).toEqual(paths);

@@ -118,7 +118,7 @@ describe("Idempotency-Key", () => {
 describe("the fingerprint", () => {
   const fingerprint = (body: unknown, context?: Partial<DispatchContext>) => parse(body, context).fingerprint;
 
-  test("ignores the order of keys, the taskId and the header", () => {
+  test("the fingerprint ignores the order of keys, the taskId and the header", () => {
     const one = fingerprint({ ...minimal, metadata: { a: 1, b: { c: [1, 2], d: "x" } } });
     expect(fingerprint({ metadata: { b: { d: "x", c: [1, 2] }, a: 1 }, message: "Say hello.", agentId: "writer", taskId: "t1" })).toBe(one);
     expect(
@@ -141,11 +141,11 @@ describe("the fingerprint", () => {
     { ...minimal, message: "\ud800" },
     { ...minimal, message: "\ufffd" },
   ];
-  test.each(different)("distinguishes %j from every other", (body) => {
+  test.each(different)("the fingerprint distinguishes %j from every other", (body) => {
     expect(different.filter((other) => fingerprint(other) === fingerprint(body))).toEqual([body]);
   });
 
-  test("is unchanged after any JSON in metadata is stored and read", () => {
+  test("the fingerprint is unchanged after any JSON in metadata is stored and read", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -184,7 +184,7 @@ describe("limits", () => {
     { metadata: { cwd: "a/../b" } },
     { callbackUrl: "http://localhost:1/x" },
     { responderInput: {} },
-  ])("accept case %# at the limit", (fields) => {
+  ])("limits accept case %# at the limit", (fields) => {
     expect(parse({ ...minimal, ...fields }).request).toMatchObject(
       Object.fromEntries(Object.entries(fields).filter(([key]) => !["agentId", "taskId"].includes(key))),
     );
@@ -269,25 +269,25 @@ describe("limits", () => {
     ["bridgeInput", { bridgeInput: "x" }, ["bridgeInput"]],
     ["an unknown field", { timeoutseconds: 5 }, ["timeoutseconds"]],
     ["two unknown fields and a wrong one", { a: 1, "b.c": 2, stdin: 3 }, ["stdin", "a", "b.c"]],
-  ])("reject %s: case %#", (_, fields, paths) => {
+  ])("limits reject %s: case %#", (_, fields, paths) => {
     const error = refusal({ ...minimal, ...fields });
     expect(error.code).toBe("invalid_request");
     expect(error.errors.map(({ path }) => path)).toEqual(paths);
     for (const { message } of error.errors) expect(message).toMatch(/^(must|is|differs) /);
   });
 
-  test.each([null, undefined, "text", 5, [], [minimal], true])("reject %j as a body", (body) => {
+  test.each([null, undefined, "text", 5, [], [minimal], true])("limits reject %j as a body", (body) => {
     expect(refusal(body).code).toBe("invalid_request");
   });
 
-  test("report a missing agent and a missing message together", () => {
+  test("limits report a missing agent and a missing message together", () => {
     expect(refusal({}).errors.map(({ path }) => path)).toEqual(["agentId", "message"]);
     expect(parse({ agentId: "writer", bridgeInput: {} }).request.message).toBe("");
     expect(parse({ agentId: "writer", bridge_input: {} }).request.message).toBe("");
     expect(parse({ agentId: "writer", responderInput: {} }).request.message).toBe("");
   });
 
-  test("reject a body with too many nesting levels", () => {
+  test("limits reject a body with too many nesting levels", () => {
     expect(refusal({ ...minimal, metadata: { a: nested(1_000_000) } }).code).toBe("invalid_request");
   });
 });

@@ -52,11 +52,11 @@ describe("a structured output", () => {
         error: "The output does not match the schema: n must be integer.",
       },
     ],
-  ])("is read from %s", async (_, result, expected) => {
+  ])("a structured output is read from %s", async (_, result, expected) => {
     expect(await applyOutputStrategy(strategy, result, source("/nowhere"))).toMatchObject(expected);
   });
 
-  test("drops outputs that do not match the schema", async () => {
+  test("a structured output drops outputs that do not match the schema", async () => {
     expect(await applyOutputStrategy(strategy, ok({ outputs: { n: "x" } }), source("/nowhere"))).not.toHaveProperty("outputs");
   });
 
@@ -69,7 +69,7 @@ describe("a structured output", () => {
 });
 
 describe("a file output", () => {
-  test("returns the content, size and digest of the file", async () => {
+  test("a file output returns the content, size and digest of the file", async () => {
     const workspace = await temporaryDirectory();
     await writeFile(path.join(workspace, "r.md"), "grüß");
     const sha256 = createHash("sha256").update("grüß").digest("hex");
@@ -84,7 +84,7 @@ describe("a file output", () => {
     ["Latin-1", Buffer.from("Gr\xfc\xdfe", "latin1")],
     ["UTF-16", Buffer.from("\ufeffa", "utf16le")],
     ["an image", Buffer.from("89504e470d0a1a0a00", "hex")],
-  ])("returns %s as base64, because text would lose its bytes", async (_, content) => {
+  ])("a file output returns %s as base64, because text would lose its bytes", async (_, content) => {
     const workspace = await temporaryDirectory();
     await writeFile(path.join(workspace, "r"), content);
     const sha256 = createHash("sha256").update(content).digest("hex");
@@ -93,7 +93,7 @@ describe("a file output", () => {
     expect(Buffer.from(result.output ?? "", "base64")).toEqual(content);
   });
 
-  test("is output_invalid if the file is missing or a link out of the workspace", async () => {
+  test("a file output is output_invalid if the file is missing or a link out of the workspace", async () => {
     const workspace = await temporaryDirectory();
     const elsewhere = path.join(await temporaryDirectory(), "secret");
     await writeFile(elsewhere, "secret");
@@ -105,7 +105,7 @@ describe("a file output", () => {
     }
   });
 
-  test("is output_invalid if the file is from before the task", async () => {
+  test("a file output is output_invalid if the file is from before the task", async () => {
     const workspace = await temporaryDirectory();
     const strategy = { type: "file", path: "r.md" } as const;
     await writeFile(path.join(workspace, "r.md"), "Report of Monday");
@@ -118,7 +118,7 @@ describe("a file output", () => {
     });
   });
 
-  test("is the file if the task wrote the same content again, even with an old modification time", async () => {
+  test("a file output is the file if the task wrote the same content again, even with an old modification time", async () => {
     const workspace = await temporaryDirectory();
     const strategy = { type: "file", path: "r.md" } as const;
     const file = path.join(workspace, "r.md");

@@ -66,7 +66,7 @@ describe("a long text", () => {
     expect(growth).toBeLessThan(1.5 * measureEncodedSize(texts.join("")));
   });
 
-  test("is stored once for result, conversation and callback if no event contains it", async () => {
+  test("a long text is stored once for result, conversation and callback if no event contains it", async () => {
     const output = "0123456789".repeat(MEBIBYTE / 4);
     const conversation: ConversationMessage[] = [
       { role: "user", content: "hello" },
@@ -84,7 +84,7 @@ describe("a long text", () => {
     ["half a pair at the end of a chunk", [], `${"x".repeat(65_535)}😀${"y".repeat(200_000)}\ud800`],
     ["an output and a conversation of several long texts", ["a".repeat(200_000)], "b".repeat(200_000)],
     ["a text that looks like a gap", ["gap-0-0", "x".repeat(200_000)], undefined],
-  ] as [string, string[], string | undefined][])("is read unchanged: %s", async (_name, texts, output) => {
+  ] as [string, string[], string | undefined][])("a long text is read unchanged: %s", async (_name, texts, output) => {
     const { task, store } = await end(emitTexts(texts, output));
     const whole = (output ?? texts.join("")).toWellFormed();
     expect(task.result?.output?.toWellFormed()).toBe(whole);
@@ -96,7 +96,7 @@ describe("a long text", () => {
     expect(await bodyOf(store)).toBe(body);
   });
 
-  test("does not block the event loop while it is stored and read", async () => {
+  test("a long text does not block the event loop while it is stored and read", async () => {
     const texts = Array.from({ length: 256 }, () => "x".repeat(64 * 1024));
     let turns = 0;
     let isOver = false;

@@ -29,7 +29,7 @@ const play = (...steps: Step[]): Partial<ExecutionRequest> => ({ message: model.
 const open = () => openAcpBench("any", agent, env);
 
 describe("claude-agent-acp, configured as an ACP agent", () => {
-  test("answers, requests approvals, follows decisions, and resumes its session", async () => {
+  test("claude-agent-acp, configured as an ACP agent answers, requests approvals, follows decisions, and resumes its session", async () => {
     const bench = await open();
     expect(await bench.adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "acp", version: expect.stringMatching(/\d/) });
     expect(bench.adapter.capabilities().sessionResume).toBe(true);
@@ -49,7 +49,7 @@ describe("claude-agent-acp, configured as an ACP agent", () => {
     expect(second.result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711"), resumeToken });
   });
 
-  test("with profile inspect runs no tool that needs an approval, and uses the model of the dispatch", async () => {
+  test("claude-agent-acp, configured as an ACP agent with profile inspect runs no tool that needs an approval, and uses the model of the dispatch", async () => {
     const bench = await open();
     const writes: Step = {
       tools: [

@@ -168,7 +168,7 @@ describe.each(connections)("opencode over %s", (connection) => {
 });
 
 describe("opencode", () => {
-  test("with approvals runs commands on paths outside the workspace, and limits its file tools to the workspace", async () => {
+  test("opencode with approvals runs commands on paths outside the workspace, and limits its file tools to the workspace", async () => {
     const bench = await open("http-api");
     const outside = path.join(bench.root, "outside");
     writeIn(outside, { "secret.txt": "the-secret-outside\n" });
@@ -188,7 +188,7 @@ describe("opencode", () => {
     expect(JSON.stringify(events)).not.toContain("the-secret-outside");
   });
 
-  test("resumes a session over the other connection, and rejects an unknown session", async () => {
+  test("opencode resumes a session over the other connection, and rejects an unknown session", async () => {
     const bench = await open("http-api");
     const first = await bench.run({ message: `zebra-4711 ${play({ text: "I keep it." }).message}` });
     const cli = await open("cli", { root: bench.root });
@@ -201,7 +201,7 @@ describe("opencode", () => {
     }
   });
 
-  test("returns structured output, also with profile inspect", async () => {
+  test("opencode returns structured output, also with profile inspect", async () => {
     const bench = await open("http-api");
     const schema = { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] };
     const { result, events } = await bench.run({
@@ -215,7 +215,7 @@ describe("opencode", () => {
     expect(prose.result).toMatchObject({ status: "ok", output: '{"colour":"red"}' });
   });
 
-  test("stops after repeated failures of a provider, and reports the attempts", async () => {
+  test("opencode stops after repeated failures of a provider, and reports the attempts", async () => {
     const bench = await open("http-api");
     const { result, events } = await bench.run(play({ error: 503 }));
     expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("Scripted error 503") });
@@ -227,7 +227,7 @@ describe("opencode", () => {
     [404, "model_error"],
     [400, "model_error"],
     [403, "authentication_required"],
-  ] as const)("reports %i as %s", async (error, errorCode) => {
+  ] as const)("opencode reports %i as %s", async (error, errorCode) => {
     const bench = await open("http-api");
     expect((await bench.run(play({ error }))).result).toMatchObject({
       status: "error",
@@ -236,7 +236,7 @@ describe("opencode", () => {
     });
   });
 
-  test("reports an unknown model", async () => {
+  test("opencode reports an unknown model", async () => {
     const bench = await open("http-api");
     const { result } = await bench.run({ ...play({ text: "?" }), model: "scripted/unknown" });
     expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("scripted/unknown") });
@@ -260,7 +260,7 @@ describe("opencode", () => {
     expect(result).toMatchObject({ status: "ok", output: "Here I am.", model: name });
   });
 
-  test("passes its password outside of arguments, expands nothing in a system prompt, and exits soon after a cancel", async () => {
+  test("opencode passes its password outside of arguments, expands nothing in a system prompt, and exits soon after a cancel", async () => {
     const bench = await open("http-api");
     const before = model.requests.length;
     const { request, working, result } = await bench.start({

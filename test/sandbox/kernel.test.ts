@@ -14,7 +14,7 @@ const addKey = { x64: 248, arm64: 217, riscv64: 217, loong64: 217, ppc64: 269 }[
 const strings = 'my ($type, $name, $value) = ("user", "note", "x");';
 
 describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
-  test("cannot write to a file of the kernel", async () => {
+  test("a sandboxed task cannot write to a file of the kernel", async () => {
     const find = `find /proc /proc/self/net/ /sys -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null`;
     const lines = await runAs(uid, `${find} | while read -r file; do test -w "$file" && echo "$file"; done; echo done`);
     expect(lines.at(-1)).toBe("done");
@@ -23,12 +23,12 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
     expect(lines.slice(0, -1).filter((file) => uid === 0 || !own.test(file))).toEqual([]);
   });
 
-  test("writes to its own files in /proc", async () => {
+  test("a sandboxed task writes to its own files in /proc", async () => {
     const script = "echo 500 > /proc/self/oom_score_adj && unshare --user --map-root-user cat /proc/self/oom_score_adj";
     expect(await runAs(uid, script)).toEqual(["500"]);
   });
 
-  test("cannot take control of the processes that end its sandbox", async () => {
+  test("a sandboxed task cannot take control of the processes that end its sandbox", async () => {
     // A process that may open the memory of another process may trace it.
     const script = `for pid in 1 2 $$; do if (: < /proc/$pid/mem) 2>/dev/null; then echo "$pid"; fi; done; echo "own $$"`;
     const lines = await runAs(uid, script);
@@ -36,13 +36,13 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
     expect(lines.slice(0, -1)).toEqual([own]);
   });
 
-  test("can create a nested sandbox", async () => {
+  test("a sandboxed task can create a nested sandbox", async () => {
     // The kernel rejects a new /proc below mounts. Root needs a new one to replace the old one.
     const proc = uid === 0 ? "" : "--unshare-pid --proc /proc";
     expect(await runAs(uid, `bwrap --unshare-user --ro-bind / / ${proc} echo inner`)).toEqual(["inner"]);
   });
 
-  test("has no kernel keyring", async () => {
+  test("a sandboxed task has no kernel keyring", async () => {
     const calls = [
       `syscall(${addKey}, $type, $name, $value, 1, -3)`,
       `syscall(${addKey + 1}, $type, $name, 0, -3)`,

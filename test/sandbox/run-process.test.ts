@@ -9,7 +9,7 @@ import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 const program = path.join(import.meta.dirname, "../fixtures/programs/misbehaving.js");
 
 describe("a program in a sandbox", () => {
-  test("reads its input and writes its output as it does outside", async () => {
+  test("a program in a sandbox reads its input and writes its output as it does outside", async () => {
     const { run } = await openBench();
     const input = `für dich\n${"x".repeat(1_000_000)}`;
     const { end, text } = await run("echo-input", { input });
@@ -23,7 +23,7 @@ describe("a program in a sandbox", () => {
     ]);
   });
 
-  test("is stopped at the limits of its output", async () => {
+  test("a program in a sandbox is stopped at the limits of its output", async () => {
     const { run } = await openBench();
     const flood = await run("flood-stdout", { limits: { stdoutBytes: 1_000_000 } });
     expect(flood.end).toMatchObject({ limit: "stdoutBytes", exitSignal: "SIGTERM" });
@@ -31,7 +31,7 @@ describe("a program in a sandbox", () => {
     expect((await run("long-line")).end.limit).toBe("lineBytes");
   });
 
-  test("receives only its environment, and none of Bridge's file descriptors", async () => {
+  test("a program in a sandbox receives only its environment, and none of Bridge's file descriptors", async () => {
     const { run, directories } = await openBench();
     const { lines, end } = await run("environment", { env: { PATH: "/usr/bin:/bin" } });
     const [environment = "[]", files = "[]", cwd] = lines;
@@ -44,7 +44,7 @@ describe("a program in a sandbox", () => {
     expect(end.exitCode).toBe(0);
   });
 
-  test("passes its environment only to itself, not to the programs that create the sandbox", async () => {
+  test("a program in a sandbox passes its environment only to itself, not to the programs that create the sandbox", async () => {
     const { run, root } = await openBench();
     const outside = path.join(root, "loaded");
     // With these variables, the loader of every process writes to such a file if it is allowed to.
@@ -61,13 +61,13 @@ describe("a program in a sandbox", () => {
     ["cannot be executed", { argv: [program] }, /ENOENT/],
     ["has a missing working directory", { cwd: "/no/such/directory" }, /cwd|ENOENT/],
     ["has an argument that is too long", { argv: [process.execPath, "x".repeat(200_000)] }, /E2BIG/],
-  ] as [string, Partial<ProcessOptions>, RegExp][])("that %s does not start", async (_what, options, reason) => {
+  ] as [string, Partial<ProcessOptions>, RegExp][])("a program in a sandbox that %s does not start", async (_what, options, reason) => {
     const { run } = await openBench();
     const { end } = await run("linger", options);
     expect(end).toMatchObject({ exitCode: null, exitSignal: null, spawnError: expect.stringMatching(reason) });
   });
 
-  test("whose interpreter is missing does not start", async () => {
+  test("a program in a sandbox whose interpreter is missing does not start", async () => {
     const { run, directories } = await openBench();
     const script = path.join(directories.workspace, "script");
     writeFileSync(script, "#!/no/such/interpreter\n", { mode: 0o755 });
@@ -76,7 +76,7 @@ describe("a program in a sandbox", () => {
 });
 
 describe("the stop of a program in a sandbox", () => {
-  test("sends SIGTERM first, so that the program can clean up", async () => {
+  test("the stop of a program in a sandbox sends SIGTERM first, so that the program can clean up", async () => {
     const { runAndAbort } = await openBench();
     const { end, text } = await runAndAbort("tidy-up-at-sigterm");
     expect(end).toMatchObject({ aborted: true, exitCode: 0, exitSignal: null });
@@ -84,7 +84,7 @@ describe("the stop of a program in a sandbox", () => {
     expect((await runAndAbort("linger")).end).toMatchObject({ aborted: true, exitCode: null, exitSignal: "SIGTERM", stderr: "" });
   });
 
-  test("kills a program that ignores SIGTERM, and all of its descendants", async () => {
+  test("the stop of a program in a sandbox kills a program that ignores SIGTERM, and all of its descendants", async () => {
     const { runAndAbort } = await openBench();
     const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 2_000 } });
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGKILL" });
@@ -93,7 +93,7 @@ describe("the stop of a program in a sandbox", () => {
     expect(processesOf("fork")).toEqual([]);
   });
 
-  test("lets descendants clean up after the program for a limited time", async () => {
+  test("the stop of a program in a sandbox lets descendants clean up after the program for a limited time", async () => {
     const { run, directories } = await openBench();
     const child = "setsid sh -c \"trap 'sleep 0.2; echo tidied > tidied.txt; exit' TERM; echo x > ready; sleep 4713011 & wait\" &";
     const script = `${child}\n(trap '' TERM; exec setsid sleep 4713010) &\nuntil test -s ready; do sleep 0.01; done; exit 3`;
@@ -103,7 +103,7 @@ describe("the stop of a program in a sandbox", () => {
     expect(processesOf("tidy")).toEqual([]);
   });
 
-  test.each([0, 2, 5, 10, 20, 40])("works %i ms after its start", async (afterMs) => {
+  test.each([0, 2, 5, 10, 20, 40])("the stop of a program in a sandbox works %i ms after its start", async (afterMs) => {
     const { run } = await openBench();
     const controller = new AbortController();
     const running = run("linger", { signal: controller.signal });
@@ -112,12 +112,15 @@ describe("the stop of a program in a sandbox", () => {
     expect(processesOf("linger")).toEqual([]);
   });
 
-  test.each(["escape", "escape-stubbornly"])("kills descendants that moved to another session: %s", async (mode) => {
-    const { run } = await openBench();
-    const { end } = await run(mode);
-    expect(end).toMatchObject({ exitCode: 0, aborted: false, orphansKilled: 0, orphansLeft: 0 });
-    expect(processesOf(mode)).toEqual([]);
-  });
+  test.each(["escape", "escape-stubbornly"])(
+    "the stop of a program in a sandbox kills descendants that moved to another session: %s",
+    async (mode) => {
+      const { run } = await openBench();
+      const { end } = await run(mode);
+      expect(end).toMatchObject({ exitCode: 0, aborted: false, orphansKilled: 0, orphansLeft: 0 });
+      expect(processesOf(mode)).toEqual([]);
+    },
+  );
 });
 
 test("the end of a sandbox reads no environment of a process, which could block on its memory lock", async () => {
@@ -138,7 +141,7 @@ describe("a program's access in a sandbox", () => {
     env: { PATH: process.env["PATH"] ?? "" },
   });
 
-  test("includes writes to its workspace, home and TMPDIR, also as /tmp, and to no other directory", async () => {
+  test("a program's access in a sandbox includes writes to its workspace, home and TMPDIR, also as /tmp, and to no other directory", async () => {
     const { run, directories, root } = await openBench();
     const { workspace, home, tmp } = directories;
     const outside = [
@@ -160,7 +163,7 @@ describe("a program's access in a sandbox", () => {
     expect(readdirSync(tmp)).toEqual(expect.arrayContaining(["c", "d"]));
   });
 
-  test("excludes changes, deletions and mounts outside its directories", async () => {
+  test("a program's access in a sandbox excludes changes, deletions and mounts outside its directories", async () => {
     const { run, root } = await openBench();
     const file = path.join(root, "bridge/token");
     const mine = path.join(import.meta.dirname, "open-sandbox.ts");
@@ -181,7 +184,7 @@ describe("a program's access in a sandbox", () => {
     expect(readFileSync(mine, "utf8")).toBe(before);
   });
 
-  test("excludes other directories of Bridge and processes outside the sandbox", async () => {
+  test("a program's access in a sandbox excludes other directories of Bridge and processes outside the sandbox", async () => {
     const { run, directories, root } = await openBench();
     const { lines } = await run(
       "shell",
@@ -198,7 +201,7 @@ describe("a program's access in a sandbox", () => {
     expect(directories.workspace.startsWith(root)).toBe(true);
   });
 
-  test("includes a workspace that is a link to a directory outside Bridge's directories", async () => {
+  test("a program's access in a sandbox includes a workspace that is a link to a directory outside Bridge's directories", async () => {
     const { run, root } = await openBench();
     const project = path.join(root, "project");
     mkdirSync(project);
@@ -213,7 +216,7 @@ describe("a program's access in a sandbox", () => {
     expect(readdirSync(project)).toEqual(["made"]);
   });
 
-  test("includes no capability, but a nested sandbox", async () => {
+  test("a program's access in a sandbox includes no capability, but a nested sandbox", async () => {
     const { run } = await openBench();
     const { lines, end } = await run("shell", shell("grep CapEff /proc/self/status; bwrap --unshare-user --ro-bind / / echo inner"));
     expect(lines).toEqual([expect.stringMatching(/^CapEff:\s+0+$/), "inner"]);

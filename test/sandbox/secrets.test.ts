@@ -179,7 +179,7 @@ test("a task that can write to a whole home directory can neither read nor repla
 });
 
 describe("a secret that cannot be hidden", () => {
-  test("prevents the start of a task that writes to its directory", async () => {
+  test("a secret that cannot be hidden prevents the start of a task that writes to its directory", async () => {
     const { root, openSandbox, start } = openBench();
     write(root, "home/.env");
     const task = await start(await openSandbox([path.join(root, "home/.env")]), { home: path.join(root, "home") });
@@ -189,7 +189,7 @@ describe("a secret that cannot be hidden", () => {
     );
   });
 
-  test("prevents the start of Bridge when its directory has too many other entries", async () => {
+  test("a secret that cannot be hidden prevents the start of Bridge when its directory has too many other entries", async () => {
     const { root, create } = openBench();
     write(root, "app/bin/tool", "a program");
     write(root, "app/.env");

@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 describe("a dispatched task", () => {
-  test("runs in a real program, and its signed callback arrives once", async () => {
+  test("a dispatched task runs in a real program, and its signed callback arrives once", async () => {
     const receiver = await startReceiver();
     onTestFinished(receiver.close);
     const dataDir = await temporaryDirectory();
@@ -45,7 +45,7 @@ describe("a dispatched task", () => {
     expect(readdirSync(path.join(dataDir, "tmp"))).toEqual([]);
   });
 
-  test("is separate from another tenant's task with the same id, down to the runtime", async () => {
+  test("a dispatched task is separate from another tenant's task with the same id, down to the runtime", async () => {
     const dataDir = await temporaryDirectory();
     const sha256 = async (text: string) =>
       Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toString("hex");

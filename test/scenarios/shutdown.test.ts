@@ -15,7 +15,7 @@ import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the shutdown", () => {
-  test("completes running tasks after SIGTERM, rejects new ones, ends streams with a closing event, and exits with 0", async () => {
+  test("the shutdown completes running tasks after SIGTERM, rejects new ones, ends streams with a closing event, and exits with 0", async () => {
     const receiver = await startReceiver();
     onTestFinished(receiver.close);
     const dataDir = await temporaryDirectory();
@@ -42,7 +42,7 @@ describe("the shutdown", () => {
     ]);
   });
 
-  test("stops tasks that exceed the drain time with all their processes, and ends immediately on a second signal", async () => {
+  test("the shutdown stops tasks that exceed the drain time with all their processes, and ends immediately on a second signal", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "pid");
     const bridge = await startBridgeProgram(dataDir, {
@@ -65,7 +65,7 @@ describe("the shutdown", () => {
     expect(await again.exited).not.toBe(0);
   });
 
-  test("completes after the reader of the log has ended", async () => {
+  test("the shutdown completes after the reader of the log has ended", async () => {
     const bridge = await startBridgeProgram(await temporaryDirectory());
     const { promise: stopping, resolve } = Promise.withResolvers<void>();
     const push = bridge.log.push.bind(bridge.log);
@@ -79,7 +79,7 @@ describe("the shutdown", () => {
     expect(await bridge.exited).toBe(0);
   });
 
-  test("completes while the reader of the log is paused", async () => {
+  test("the shutdown completes while the reader of the log is paused", async () => {
     const bridge = await startBridgeProgram(await temporaryDirectory());
     bridge.holdLog();
     // Each request logs a line of more than 1 KiB; together they exceed the capacity of the pipe.
@@ -90,7 +90,7 @@ describe("the shutdown", () => {
     expect(await bridge.exited).toBe(0);
   });
 
-  test("waits for a start that is in progress", async () => {
+  test("the shutdown waits for a start that is in progress", async () => {
     const environment = { BRIDGE_PORT: "0", BRIDGE_DATA_DIR: await temporaryDirectory(), BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64) };
     const stopped = Promise.withResolvers<void>();
     const stopAt = (line: string): void => {
@@ -101,7 +101,7 @@ describe("the shutdown", () => {
     await stopped.promise;
   });
 
-  test("completes, and starts only on a signal, if neither the log nor stderr can be written", async () => {
+  test("the shutdown completes, and starts only on a signal, if neither the log nor stderr can be written", async () => {
     const port = await findFreePort();
     const full = await open("/dev/full", "w");
     const bridge = spawn(process.execPath, [path.resolve("src/main.ts")], {
@@ -122,7 +122,7 @@ describe("the shutdown", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test("is graceful and exits with 1 after an uncaught error, including one of an adapter", async () => {
+  test("the shutdown is graceful and exits with 1 after an uncaught error, including one of an adapter", async () => {
     const dataDir = await temporaryDirectory();
     const gate = path.join(dataDir, "gate");
     const echo = await readFile("examples/adapter/echo-adapter.js", "utf8");

@@ -28,7 +28,7 @@ async function startBusyBridge() {
 }
 
 describe("a second Bridge", () => {
-  test("does not start on the data directory or the database of a running Bridge, under any path, and does not disturb its task", async () => {
+  test("a second Bridge does not start on the data directory or the database of a running Bridge, under any path, and does not disturb its task", async () => {
     const { dataDir, bridge, taskId, finish } = await startBusyBridge();
     const elsewhere = await temporaryDirectory();
     const ownsDirectory = /exit 1.*Another process owns the data directory/s;
@@ -54,7 +54,7 @@ describe("a second Bridge", () => {
     expect(result).toMatchObject({ output: expect.stringContaining(path.join(dataDir, "tmp")) });
   });
 
-  test.runIf(process.platform === "linux")("does not start after the lock file was deleted, at any attempt", async () => {
+  test.runIf(process.platform === "linux")("a second Bridge does not start after the lock file was deleted, at any attempt", async () => {
     const { dataDir, bridge, taskId, finish } = await startBusyBridge();
     await rm(path.join(dataDir, "data-directory.lock"));
     const other = { BRIDGE_DATABASE_URL: `sqlite:${await temporaryDirectory()}/other.db` };
@@ -64,7 +64,7 @@ describe("a second Bridge", () => {
     await taskInState(bridge, taskId, "completed");
   });
 
-  test("starts on the files of a killed Bridge", async () => {
+  test("a second Bridge starts on the files of a killed Bridge", async () => {
     const { dataDir, bridge, taskId } = await startBusyBridge();
     bridge.signal("SIGKILL");
     await bridge.exited;

@@ -14,7 +14,7 @@ import { startTcpServer } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the start", () => {
-  test("prints the address first, and the generated token once", async () => {
+  test("the start prints the address first, and the generated token once", async () => {
     const dataDir = await temporaryDirectory();
     const first = await startBridgeProgram(dataDir, { BRIDGE_TYPO: "1" });
     expect(first.log[0]).toMatchObject({ address: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
@@ -50,14 +50,14 @@ describe("the start", () => {
     await app.close();
   });
 
-  test("enables the compile cache next to the code before it loads the code", async () => {
+  test("the start enables the compile cache next to the code before it loads the code", async () => {
     const bridge = await startBridgeProgram(await temporaryDirectory(), { NODE_COMPILE_CACHE: "", NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
     const repository = path.resolve(import.meta.dirname, "../..");
     expect(bridge.stderr()).toContain(` -> ${repository}/node_modules/.cache/node-compile-cache/`);
     expect(bridge.stderr()).toContain(`retrieving transpile cache for StrippedTypeScript file://${repository}/src/main.ts`);
   });
 
-  test("reports all configuration errors together, without secrets", async () => {
+  test("the start reports all configuration errors together, without secrets", async () => {
     const dataDir = await temporaryDirectory();
     const start = startBridgeProgram(dataDir, {
       BRIDGE_PORT: "http",
@@ -76,7 +76,7 @@ describe("the start", () => {
     expect(words).not.toContain("    at ");
   });
 
-  test("fails without a token on a public host, and for a second process on the same data", async () => {
+  test("the start fails without a token on a public host, and for a second process on the same data", async () => {
     await expect(startBridgeProgram(await temporaryDirectory(), { BRIDGE_HOST: "0.0.0.0" })).rejects.toThrow(/exit 1.*token/is);
     const dataDir = await temporaryDirectory();
     const first = await startBridgeProgram(dataDir);
@@ -84,7 +84,7 @@ describe("the start", () => {
     expect((await first.call("GET", "/api/v2/tasks")).status).toBe(200);
   });
 
-  test("fails with a message that states what the operator can fix", async () => {
+  test("the start fails with a message that states what the operator can fix", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "file");
     await writeFile(file, "no database, and no directory either");
@@ -106,7 +106,7 @@ describe("the start", () => {
     }
   });
 
-  test("fails if a required sandbox does not work, and logs a warning if an optional one does not", async () => {
+  test("the start fails if a required sandbox does not work, and logs a warning if an optional one does not", async () => {
     const nothing = { PATH: await temporaryDirectory() };
     const start = startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "required" });
     await expect(start).rejects.toThrow(/exit 1.*BRIDGE_SANDBOX=required.*apt-get install bubblewrap(?!.*^ +at )/ms);
@@ -118,7 +118,7 @@ describe("the start", () => {
     expect(await answer.json()).toMatchObject({ state: "completed" });
   });
 
-  test("ends the program and releases the port if it fails halfway", async () => {
+  test("the start ends the program and releases the port if it fails halfway", async () => {
     const dataDir = await temporaryDirectory();
     const database = new SqliteDatabase(path.join(dataDir, "bridge.db"));
     migrate(database);
@@ -132,7 +132,7 @@ describe("the start", () => {
     expect(bridge.stderr()).toContain("SyntaxError");
   });
 
-  test("loads an adapter from a path and from a package, and lists one that cannot be loaded with its reason", async () => {
+  test("the start loads an adapter from a path and from a package, and lists one that cannot be loaded with its reason", async () => {
     const dataDir = await temporaryDirectory();
     const installed = path.join(dataDir, "node_modules/adapter-package");
     await mkdir(installed, { recursive: true });
@@ -183,7 +183,7 @@ describe("agent programs on the machine without an enabled adapter", () => {
     return bin;
   }
 
-  test("are logged once, with instructions to enable them", async () => {
+  test("agent programs on the machine without an enabled adapter are logged once, with instructions to enable them", async () => {
     const [dataDir, bin] = [await temporaryDirectory(), await install({ claude: 'echo "2.1.0 (Claude Code)"', opencode: "echo 1.18.0" })];
     const bridge = await startBridgeProgram(dataDir, { PATH: `${bin}:/usr/bin:/bin` });
     await expect

@@ -60,7 +60,7 @@ test.each<[string, unknown, string]>([
     "0.headers.authorization must be up to 4096 printable",
   ],
   ["a tenant with a slash", [{ ...valid, tenant: "a/b" }], "0.tenant must be 1 to 128 of"],
-])("refuses %s, and names the field and the correction but no secret", async (_, content, fault) => {
+])("the webhooks file refuses %s, and names the field and the correction but no secret", async (_, content, fault) => {
   const error = await open(content).catch((error: unknown) => error);
   expect(error).toMatchObject({ faults: [expect.stringContaining(`BRIDGE_WEBHOOKS_FILE: ${fault}`)] });
   expect(String((error as { faults: string[] }).faults)).not.toContain(secret);
@@ -78,7 +78,7 @@ test.each<[string, unknown, string | null]>([
   expect(faults.join("\n").match(/\(entry (".*")\)/)?.[1] ?? null).toBe(name === null ? null : JSON.stringify(name));
 });
 
-test("reports where a text is not JSON, without the text, which can contain a secret", async () => {
+test("the webhooks file reports where a text is not JSON, without the text, which can contain a secret", async () => {
   const { file, log } = await open([valid]);
   await writeFile(file, `[{"name": "a", "headers": {"authorization": Bearer s3cret"}}]`);
   await expect.poll(() => log.at(-1)?.["faults"], { interval: 5 }).toEqual(["BRIDGE_WEBHOOKS_FILE: is not valid JSON"]);
@@ -89,7 +89,7 @@ test("reports where a text is not JSON, without the text, which can contain a se
   expect(JSON.stringify(log)).not.toContain("cret");
 });
 
-test("reads a new version; an invalid or absent one keeps the previous webhooks and is logged with its faults", async () => {
+test("the webhooks file reads a new version; an invalid or absent one keeps the previous webhooks and is logged with its faults", async () => {
   const { file, write, log, names, reloads } = await open([valid]);
   await write([valid, { ...valid, name: "second" }]);
   await expect.poll(names, { interval: 5 }).toEqual(["oncall", "second"]);

@@ -20,7 +20,7 @@ test.each([
   expect(find(text)).toBe(expected);
 });
 
-test("finds what JSON.parse returns, for any envelope", () => {
+test("findRequestId finds what JSON.parse returns, for any envelope", () => {
   const frame = fc.dictionary(fc.constantFrom("op", "requestId", "payload", "meta"), fc.jsonValue());
   fc.assert(
     fc.property(frame, (envelope) => {

@@ -24,7 +24,7 @@ const listed = async (prefix: string) =>
   (await bridge.call("GET", `/api/v2/tasks?idPrefix=${prefix}-`)).body.data as { taskId: string; state: string; title: string }[];
 
 describe("brg dispatch --from", () => {
-  test("runs every line, prints one line for each task, and runs nothing twice when it is repeated", async () => {
+  test("brg dispatch --from runs every line, prints one line for each task, and runs nothing twice when it is repeated", async () => {
     const file = await writeBatch("twice", [
       { message: "One." },
       "",
@@ -49,7 +49,7 @@ describe("brg dispatch --from", () => {
     expect(await run(file, ["--id", "thrice"])).toMatchObject({ stderr: "3 task(s), 3 completed." });
   });
 
-  test("keeps the ids of lines when other lines are added", async () => {
+  test("brg dispatch --from keeps the ids of lines when other lines are added", async () => {
     const before = await writeBatch("kept", [{ message: "One." }, { message: "Two." }]);
     await run(before);
     const after = await writeBatch("kept", [{ message: "Zero." }, { message: "Two." }, { message: "One." }]);
@@ -57,7 +57,7 @@ describe("brg dispatch --from", () => {
     expect(await listed("kept")).toHaveLength(3);
   });
 
-  test("continues after it was killed, without running a task twice", async () => {
+  test("brg dispatch --from continues after it was killed, without running a task twice", async () => {
     const file = await writeBatch("killed", [{ message: "wait" }, { message: "One." }, { message: "Two." }]);
     const args = ["dispatch", "--from", file, "-p", "memory", "-a", "writer", "--jobs", "1"];
     const killed = await startCli(args, { env: accessTo(bridge) });
@@ -73,7 +73,7 @@ describe("brg dispatch --from", () => {
     expect(await listed("killed")).toHaveLength(3);
   });
 
-  test("runs at most as many tasks at the same time as --jobs allows", async () => {
+  test("brg dispatch --from runs at most as many tasks at the same time as --jobs allows", async () => {
     const file = await writeBatch(
       "few",
       Array.from({ length: 4 }, () => ({ message: "wait" })),
@@ -90,7 +90,7 @@ describe("brg dispatch --from", () => {
     for (const { taskId } of await listed("few")) await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
   });
 
-  test("exits with the code of the first task in the file that did not complete", async () => {
+  test("brg dispatch --from exits with the code of the first task in the file that did not complete", async () => {
     const file = await writeBatch("failing", [{ message: "One." }, { message: "fail" }]);
     const { exitCode, stdout } = await run(file, ["--json=state,errorCode"]);
     expect(exitCode).toBe(1);
@@ -103,14 +103,14 @@ describe("brg dispatch --from", () => {
     );
   });
 
-  test("accepts a byte order mark, and sends numbers as they were written, so that Bridge names one that would change", async () => {
+  test("brg dispatch --from accepts a byte order mark, and sends numbers as they were written, so that Bridge names one that would change", async () => {
     const file = await writeBatch("ids", ['\uFEFF{"message":"One.","metadata":{"order":653247040368672769}}']);
     const { exitCode, stderr } = await run(file);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/line 1, metadata\.order: is 653247040368672769, /);
   });
 
-  test("dispatches nothing if a line is wrong, and names all wrong lines with field and fix", async () => {
+  test("brg dispatch --from dispatches nothing if a line is wrong, and names all wrong lines with field and fix", async () => {
     const file = await writeBatch("wrong", [
       ...[
         { message: "One." },
@@ -141,7 +141,7 @@ describe("brg dispatch --from", () => {
     expect(await listed("wrong")).toEqual([]);
   });
 
-  test("rejects an id that two lines have", async () => {
+  test("brg dispatch --from rejects an id that two lines have", async () => {
     const file = await writeBatch("same", [
       { taskId: "same-1", message: "One." },
       { taskId: "same-1", message: "Two." },
@@ -152,7 +152,7 @@ describe("brg dispatch --from", () => {
     });
   });
 
-  test("reads stdin, only dispatches with --detach, and only checks with --dry-run", async () => {
+  test("brg dispatch --from reads stdin, only dispatches with --detach, and only checks with --dry-run", async () => {
     const input = '{"message":"One."}\n{"message":"Two."}\n';
     expect(await run("-", ["--id", "piped", "--dry-run"], { input })).toEqual({
       exitCode: 0,
@@ -167,7 +167,7 @@ describe("brg dispatch --from", () => {
   test.each<[string, string[], string]>([
     ["a message", ["Hello."], "With --from, the messages are in the file."],
     ["an empty file", [], "contains no task"],
-  ])("rejects %s", async (_, args, words) => {
+  ])("brg dispatch --from rejects %s", async (_, args, words) => {
     expect(await run(await writeBatch("empty", [""]), args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
   });
 });

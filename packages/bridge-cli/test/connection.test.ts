@@ -35,7 +35,7 @@ const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toStrin
 const usedToken = (stderr: string) => /The token "(\w+)"/.exec(stderr)?.[1];
 
 describe("brg profile", () => {
-  test("saves the address and the token for this user only, and selects the first profile", async () => {
+  test("brg profile saves the address and the token for this user only, and selects the first profile", async () => {
     const { home, file, run, add } = await createHome();
     expect(await add("prod", "alpha")).toMatchObject({
       exitCode: 0,
@@ -49,7 +49,7 @@ describe("brg profile", () => {
     expect((await run(["profile", "list"])).stdout).toBe(`prod\tyes\t${bridge.url}\t${tokenFile}`);
   });
 
-  test("reads the token from a terminal without showing it", async () => {
+  test("brg profile reads the token from a terminal without showing it", async () => {
     const { home, run } = await createHome();
     const cli = await startOnTerminal(["profile", "add", "typed", "--url", bridge.url], { cwd: home });
     await cli.waitFor(/Token for/);
@@ -59,13 +59,13 @@ describe("brg profile", () => {
     expect(await run(["tasks"])).toMatchObject({ exitCode: 0 });
   });
 
-  test("saves nothing if Bridge rejects the token", async () => {
+  test("brg profile saves nothing if Bridge rejects the token", async () => {
     const { add, run } = await createHome();
     expect(await add("prod", "wrong")).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("rejected the token from stdin") });
     expect((await run(["profile", "list"])).stdout).toBe("");
   });
 
-  test("is saved in the target of a configuration file that is a link", async () => {
+  test("brg profile is saved in the target of a configuration file that is a link", async () => {
     const { home, file, run, add } = await createHome();
     const target = path.join(home, "dotfiles.json");
     await mkdir(path.dirname(file), { recursive: true });
@@ -77,7 +77,7 @@ describe("brg profile", () => {
     expect((await run(["profile", "list"])).stdout).toContain("prod\tyes");
   });
 
-  test("is selected by profile use, BRIDGE_PROFILE and --profile", async () => {
+  test("brg profile is selected by profile use, BRIDGE_PROFILE and --profile", async () => {
     const { add, run } = await createHome();
     await add("one", "dispatcher");
     await add("two", "scraper");
@@ -90,7 +90,7 @@ describe("brg profile", () => {
     expect(await run(["profile", "use", "three"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("Profiles: one, two.") });
   });
 
-  test("gets the token from a command", async () => {
+  test("brg profile gets the token from a command", async () => {
     const { add, run } = await createHome();
     await add("vault", "", "--token-command", "echo secret-alpha");
     expect(await run(["tasks"])).toMatchObject({ exitCode: 0 });
@@ -105,13 +105,13 @@ describe("brg profile", () => {
     ["is not JSON", "{", "not valid JSON"],
     ["has a profile without a URL", { profiles: { a: {} } }, "profiles.a.url must be a URL."],
     ["selects an unknown profile", { current: "b", profiles: {} }, '`current` must be the name of a profile; got "b".'],
-  ])("reports a file that %s", async (_, content, words) => {
+  ])("brg profile reports a file that %s", async (_, content, words) => {
     const { run, write } = await createHome();
     await write(content);
     expect(await run(["tasks"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
   });
 
-  test("reports a file that other users can write, because it can contain commands", async () => {
+  test("brg profile reports a file that other users can write, because it can contain commands", async () => {
     const { run, write, file } = await createHome();
     await write({ current: null, profiles: {} });
     await chmod(file, 0o666);
@@ -120,7 +120,7 @@ describe("brg profile", () => {
 });
 
 describe("the address and the token", () => {
-  test("are those of the environment, before the profile", async () => {
+  test("the address and the token are those of the environment, before the profile", async () => {
     const { add, run } = await createHome();
     await add("prod", "dispatcher");
     expect(usedToken((await run(["tasks"], { BRIDGE_TOKEN: "secret-scraper" })).stderr)).toBe("scraper");
@@ -130,7 +130,7 @@ describe("the address and the token", () => {
     });
   });
 
-  test("are never mixed: the token of a profile is sent only to its address", async () => {
+  test("the address and the token are never mixed: the token of a profile is sent only to its address", async () => {
     const { add, run } = await createHome();
     await add("prod", "alpha");
     const other = await startReceiver();
@@ -143,7 +143,7 @@ describe("the address and the token", () => {
     await other.close();
   });
 
-  test("are by default those of a Bridge in the current directory", async () => {
+  test("the address and the token are by default those of a Bridge in the current directory", async () => {
     const home = await temporaryDirectory();
     await mkdir(path.join(home, "data"));
     const program = await startBridgeProgram(path.join(home, "data"));

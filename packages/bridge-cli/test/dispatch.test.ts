@@ -25,14 +25,14 @@ const inState = (taskId: string, state: string) =>
   );
 
 describe("brg dispatch", () => {
-  test("prints the output of the task to stdout, and how it ended to stderr", async () => {
+  test("brg dispatch prints the output of the task to stdout, and how it ended to stderr", async () => {
     const { stdout, stderr } = await run([...task, "--id", "plain-1", "look"]);
     expect(stdout).toBe("One file.");
     expect(stderr).toMatch(/^plain-1 completed · \d+ ms · \$0\.25$/);
     expect(await run([...task, "--quiet", "Hello."])).toEqual({ exitCode: 0, stdout: "Hello.", stderr: "" });
   });
 
-  test("sends the message from stdin and all options", async () => {
+  test("brg dispatch sends the message from stdin and all options", async () => {
     const cwd = await temporaryDirectory();
     await writeFile(path.join(cwd, "notes.md"), "Notes.");
     await writeFile(path.join(cwd, "bytes"), Buffer.from([0xff, 0x00]));
@@ -53,7 +53,7 @@ describe("brg dispatch", () => {
     ["a batch from stdin", [...task, "--from", "-"]],
     ["a batch file", [...task, "--from", "latin-1"]],
     ["a schema file", [...task, "--schema", "@latin-1", "Hello."]],
-  ])("rejects %s that is not UTF-8, and dispatches nothing", async (_, args) => {
+  ])("brg dispatch rejects %s that is not UTF-8, and dispatches nothing", async (_, args) => {
     const cwd = await temporaryDirectory();
     const input = Buffer.from('{"message":"Gr\xfc\xdfe","agentId":"a"}', "latin1");
     await writeFile(path.join(cwd, "latin-1"), input);
@@ -66,19 +66,19 @@ describe("brg dispatch", () => {
     expect((await run(["tasks", "--json=taskId"])).stdout).toBe(before);
   });
 
-  test("prints only the id with --detach, and the stored task with --json", async () => {
+  test("brg dispatch prints only the id with --detach, and the stored task with --json", async () => {
     expect(await run([...task, "--id", "detached-1", "--detach", "Hello."])).toEqual({ exitCode: 0, stdout: "detached-1", stderr: "" });
     const { stdout } = await run([...task, "--id", "json-1", "--json=taskId,state,result.output", "Hello."]);
     expect(JSON.parse(stdout)).toEqual({ taskId: "json-1", state: "completed", "result.output": "Hello." });
   });
 
-  test("does not run a repeated id again", async () => {
+  test("brg dispatch does not run a repeated id again", async () => {
     await run([...task, "--id", "twice-1", "Hello."]);
     const { stdout, stderr } = await run([...task, "--id", "twice-1", "Hello."]);
     expect({ stdout, stderr }).toEqual({ stdout: "Hello.", stderr: expect.stringContaining("existed before; nothing was dispatched.") });
   });
 
-  test("with --dry-run prints the resolved settings, or the error of the dispatch, and dispatches nothing", async () => {
+  test("brg dispatch with --dry-run prints the resolved settings, or the error of the dispatch, and dispatches nothing", async () => {
     const { stdout } = await run([...task, "--id", "dry-1", "--dry-run", "Hello."]);
     expect(stdout).toContain("profile\tinspect\n");
     expect((await bridge.call("GET", "/api/v2/tasks/dry-1")).status).toBe(404);
@@ -94,20 +94,20 @@ describe("brg dispatch", () => {
     ["a file that does not exist", [...task, "--file", "nowhere.md", "Hello."], "--file cannot be read: ENOENT"],
     ["a schema that is not JSON", [...task, "--schema", "{", "Hello."], "--schema is not valid JSON"],
     ["the name of a saved address as a profile", [...task, "--profile", "prod", "Hello."], "brg --profile prod dispatch"],
-  ])("rejects %s", async (_, args, words) => {
+  ])("brg dispatch rejects %s", async (_, args, words) => {
     expect(await run(args)).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining(words) });
   });
 });
 
 describe("on a terminal, brg dispatch", () => {
-  test("shows a status line, and makes control characters of the output visible", async () => {
+  test("on a terminal, brg dispatch shows a status line, and makes control characters of the output visible", async () => {
     const { exitCode, shown } = await runOnTerminal([...task, "--id", "shown-1", "red\u001b[31m"], { env: accessTo(bridge) });
     expect(exitCode).toBe(0);
     expect(shown).toContain("\r\u001b[2Kshown-1  ");
     expect(shown).toContain("red␛[31m\r\n");
   });
 
-  test("asks for a decision, and passes an approval", async () => {
+  test("on a terminal, brg dispatch asks for a decision, and passes an approval", async () => {
     const cli = await onTerminal([...asking, "--id", "approved-1", "ask"]);
     await cli.waitFor(/delete \{"path":"a\.md"\}\r\nApprove it\?.*\r\n$/);
     cli.type("perhaps\n");
@@ -121,7 +121,7 @@ describe("on a terminal, brg dispatch", () => {
     expect((await stored("approved-1")).result.output).toBe("approve");
   });
 
-  test("passes a rejection with its reason", async () => {
+  test("on a terminal, brg dispatch passes a rejection with its reason", async () => {
     const cli = await onTerminal([...asking, "--id", "rejected-1", "ask"]);
     await cli.waitFor(/Approve it\?/);
     cli.type("n It is still needed.\n");
@@ -130,7 +130,7 @@ describe("on a terminal, brg dispatch", () => {
     expect(body.data).toMatchObject([{ taskId: "rejected-1", reason: "It is still needed.", decidedBy: "alpha" }]);
   });
 
-  test("withdraws the question if the approval is decided elsewhere", async () => {
+  test("on a terminal, brg dispatch withdraws the question if the approval is decided elsewhere", async () => {
     const cli = await onTerminal([...asking, "--id", "elsewhere-1", "ask"]);
     await cli.waitFor(/Approve it\?/);
     const { body } = await bridge.call("GET", "/api/v2/approvals?state=pending");
@@ -140,7 +140,7 @@ describe("on a terminal, brg dispatch", () => {
     expect(cli.shown()).toContain(`Approval ${approvalId}: approve by alpha.`);
   });
 
-  test("stops following after Ctrl-C, and the task continues", async () => {
+  test("on a terminal, brg dispatch stops following after Ctrl-C, and the task continues", async () => {
     const cli = await onTerminal([...task, "--id", "left-1", "wait"]);
     await cli.waitFor(/running/);
     cli.type("\u0003");
@@ -149,7 +149,7 @@ describe("on a terminal, brg dispatch", () => {
     expect((await stored("left-1")).state).toBe("running");
   });
 
-  test("cancels the task after Ctrl-C twice", async () => {
+  test("on a terminal, brg dispatch cancels the task after Ctrl-C twice", async () => {
     const cli = await onTerminal([...task, "--id", "stopped-1", "wait"]);
     await cli.waitFor(/running/);
     cli.type("\u0003");

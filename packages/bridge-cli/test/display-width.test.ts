@@ -19,7 +19,7 @@ test.each([
   ["wide characters", "漢字漢字", 5, "漢字…"],
   ["a wide character that fits only in part", "漢字漢字", 4, "漢…"],
   ["a mark that belongs to the last character", "abe\u0301cd", 4, "abe\u0301…"],
-])("cuts %s", (_, text, columns, expected) => {
+])("displayWidth cuts %s", (_, text, columns, expected) => {
   const cut = cutToWidth(text, columns);
   expect(cut).toBe(expected);
   expect(measureWidth(cut)).toBeLessThanOrEqual(columns);

@@ -8,7 +8,7 @@ import { expert, failing, hold, holdCouncil, inputOf } from "./hold-council.ts";
 import { createRolePlayer, type Line, type Script, say } from "./role-player.ts";
 
 describe("a council of several bridges", () => {
-  test("confirms findings of several bridges, keeps findings of one, and adds findings of its own Integration Checker", async () => {
+  test("a council of several bridges confirms findings of several bridges, keeps findings of one, and adds findings of its own Integration Checker", async () => {
     const { report, player, events } = await hold(
       {
         claude: { outputs: [say("HIGH", "Tokens never expire"), say("LOW", "A typing mistake in the readme")] },
@@ -54,7 +54,7 @@ describe("a council of several bridges", () => {
     expect(renderCouncil(report, { scope: "12 files" })).toContain("### D001 CRITICAL: Tokens never expire at all");
   });
 
-  test("reports disputed findings with the position of each bridge", async () => {
+  test("a council of several bridges reports disputed findings with the position of each bridge", async () => {
     const { report } = await hold(
       { claude: { outputs: [say("HIGH", "Tokens never expire")] }, codex: { outputs: [say("LOW", "Tokens never expire")] } },
       { "Devil's Advocate": { challenges: [{ target_finding_id: "D001", challenge_text: "They do." }] } },
@@ -79,7 +79,7 @@ describe("a council of several bridges", () => {
     expect(report.verdict).toBe("CONCERNS");
   });
 
-  test("continues without failed bridges, and records those that need a user", async () => {
+  test("a council of several bridges continues without failed bridges, and records those that need a user", async () => {
     const { report } = await hold({
       claude: { outputs: [say("HIGH", "Tokens never expire")] },
       codex: failing("authentication_required", "Log in first."),
@@ -100,7 +100,7 @@ describe("a council of several bridges", () => {
     });
   });
 
-  test("is aborted when no bridge completed, and reports all attempts", async () => {
+  test("a council of several bridges is aborted when no bridge completed, and reports all attempts", async () => {
     const { report } = await hold({ claude: failing("adapter_offline", "x"), codex: failing("authentication_required", "y") });
     expect(report).toMatchObject({
       status: "ABORTED",
@@ -113,7 +113,7 @@ describe("a council of several bridges", () => {
     });
   });
 
-  test("chooses its domains from the text if the input names none", async () => {
+  test("a council of several bridges chooses its domains from the text if the input names none", async () => {
     const { player } = await hold(
       { claude: { outputs: [] } },
       {},
@@ -122,7 +122,7 @@ describe("a council of several bridges", () => {
     expect([...new Set(player.requests.map(({ domain }) => domain))].sort()).toEqual(["api", "cross-domain", "database", "security"]);
   });
 
-  test("keeps the reports of bridges complete although debaters do not answer", async () => {
+  test("a council of several bridges keeps the reports of bridges complete although debaters do not answer", async () => {
     const { report, player } = await hold(
       { claude: { outputs: [say("MEDIUM", "Retries have no limit")] } },
       { "Devil's Advocate": "garbage", "Integration Checker": "", "Debate Coordinator": failing("runtime_crashed", "x") },
@@ -142,7 +142,7 @@ describe("a council of several bridges", () => {
     challenges: (message.match(/D\d{3}/) ?? []).map((id) => ({ target_finding_id: id, challenge_text: "They do." })),
   });
 
-  test("asks a Devil's Advocate again after an invalid answer, with its whole question, and continues with the second answer", async () => {
+  test("a council of several bridges asks a Devil's Advocate again after an invalid answer, with its whole question, and continues with the second answer", async () => {
     const { report, player } = await hold(
       { claude: { outputs: [say("HIGH", "Tokens never expire")] } },
       {
@@ -162,7 +162,7 @@ describe("a council of several bridges", () => {
     );
   });
 
-  test("asks a Devil's Advocate again in its session, if its runtime resumes sessions", async () => {
+  test("a council of several bridges asks a Devil's Advocate again in its session, if its runtime resumes sessions", async () => {
     const sessions = new Map<string | undefined, RoleRequest>();
     const { report, player } = await holdCouncil({
       bridges: { claude: [] },
@@ -183,7 +183,7 @@ describe("a council of several bridges", () => {
     expect(report.disputed_findings).toMatchObject([{ id: "D001", unresolved_challenge: "They do." }]);
   });
 
-  test("does not count a Devil's Advocate as answered whose answer is unreadable and then empty", async () => {
+  test("a council of several bridges does not count a Devil's Advocate as answered whose answer is unreadable and then empty", async () => {
     const { report } = await hold(
       { claude: { outputs: [say("HIGH", "Tokens never expire")] } },
       { "Devil's Advocate": ({ message }) => (message.startsWith("Your last answer") ? { challenges: [] } : "I doubt the finding.") },
@@ -194,7 +194,7 @@ describe("a council of several bridges", () => {
     );
   });
 
-  test("records in the log which findings of its debate it merges", async () => {
+  test("a council of several bridges records in the log which findings of its debate it merges", async () => {
     const { events } = await hold(
       { claude: { outputs: [say("LOW", "A typing mistake in the readme")] } },
       {
@@ -215,7 +215,7 @@ describe("a council of several bridges", () => {
     ["quick", 0],
     ["standard", 2],
     ["thorough", 3],
-  ])("with intensity %s debates the findings in at most %i rounds", async (intensity, rounds) => {
+  ])("a council of several bridges with intensity %s debates the findings in at most %i rounds", async (intensity, rounds) => {
     const titles = ["Tokens never expire", "Retries have no limit", "Logs hold passwords", "Backups are not encrypted"];
     const { report, player } = await hold(
       { claude: { outputs: titles.map((title) => say("HIGH", title)) } },
@@ -233,17 +233,20 @@ describe("a council of several bridges", () => {
     ["one is skipped", { codex: failing("adapter_offline", "x") }, [], true],
     ["one needs a person", { codex: failing("authentication_required", "x") }, [], true],
     ["one is left out from the beginning", {}, [{ bridge: "gemini", reason: "disabled" }], true],
-  ])("has partial coverage unless all bridges complete: %s", async (_what, others, skippedRuntimes, partial_coverage) => {
-    const findings: Record<string, Line> = { claude: { outputs: [] }, ...others };
-    const { report } = await holdCouncil({
-      bridges: Object.fromEntries(Object.keys(findings).map((name) => [name, []])),
-      bridge: ({ provider }) => findings[provider] ?? { outputs: [] },
-      debate: {},
-      skippedRuntimes,
-      intensity: "quick",
-    });
-    expect(report).toMatchObject({ status: "COMPLETED", partial_coverage });
-  });
+  ])(
+    "a council of several bridges has partial coverage unless all bridges complete: %s",
+    async (_what, others, skippedRuntimes, partial_coverage) => {
+      const findings: Record<string, Line> = { claude: { outputs: [] }, ...others };
+      const { report } = await holdCouncil({
+        bridges: Object.fromEntries(Object.keys(findings).map((name) => [name, []])),
+        bridge: ({ provider }) => findings[provider] ?? { outputs: [] },
+        debate: {},
+        skippedRuntimes,
+        intensity: "quick",
+      });
+      expect(report).toMatchObject({ status: "COMPLETED", partial_coverage });
+    },
+  );
 
   test("without an available bridge has partial coverage", async () => {
     const { report } = await holdCouncil({
@@ -255,7 +258,7 @@ describe("a council of several bridges", () => {
     expect(report).toMatchObject({ status: "ABORTED", partial_coverage: true, bridges_skipped: ["claude"] });
   });
 
-  test("logs the council id of each output of a bridge, and the provider of every event", async () => {
+  test("a council of several bridges logs the council id of each output of a bridge, and the provider of every event", async () => {
     const { events, progress } = await hold({
       claude: { outputs: [say("HIGH", "Tokens never expire")] },
       codex: { outputs: [say("LOW", "Tokens never expire")] },
@@ -376,7 +379,7 @@ describe("a runtime with several models", () => {
     };
   };
 
-  test("runs them concurrently, and lists findings of two models first", async () => {
+  test("a runtime with several models runs them concurrently, and lists findings of two models first", async () => {
     const { player, given } = options({
       [expert]: ({ model }: RoleRequest) =>
         model === "glm/glm-4-7"
@@ -408,7 +411,7 @@ describe("a runtime with several models", () => {
     expect(report.notes).toContainEqual(expect.stringMatching(/^bad\/model: SKIPPED/));
   });
 
-  test("gives models that differ in punctuation only distinct ids", async () => {
+  test("a runtime with several models gives models that differ in punctuation only distinct ids", async () => {
     const { given } = options({ [expert]: { outputs: [say("LOW", "A detail")] } });
     const spies: string[] = [];
     await runModels({ ...given, log: (event) => void spies.push(JSON.stringify(event)) }, ["glm/4-7", "glm/4:7"]);
@@ -419,7 +422,7 @@ describe("a runtime with several models", () => {
   test.each([
     [[], undefined],
     [["glm/glm-4-7"], "glm/glm-4-7"],
-  ])("runs one council for %j", async (models, model) => {
+  ])("a runtime with several models runs one council for %j", async (models, model) => {
     const { player, given } = options({ [expert]: { outputs: [say("LOW", "A detail")] } });
     const report = await runModels(given, models);
     expect(player.requests.map((request) => request.model)).toEqual(Array.from({ length: 3 }, () => model));

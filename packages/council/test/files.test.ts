@@ -16,7 +16,7 @@ describe("the input", () => {
   };
   const read = (given: unknown, needsDomains = true) => readInput(given, "tenant/task:1", { needsDomains, maxProviders: 1 });
 
-  test("is parsed, with domains in lower case and without duplicates", () => {
+  test("the input is parsed, with domains in lower case and without duplicates", () => {
     expect(read(whole)).toEqual({
       input: {
         sessionId: "review-7",
@@ -33,7 +33,7 @@ describe("the input", () => {
     });
   });
 
-  test("is parsed with its deprecated field names, and with the task id as the default session id", () => {
+  test("the input is parsed with its deprecated field names, and with the task id as the default session id", () => {
     const { session_id: _, scope: __, ...rest } = whole;
     expect(read({ ...rest, review_id: "old-1", review_scope: "lib/" })).toMatchObject({ input: { sessionId: "old-1", scope: "lib/" } });
     expect(read({ ...rest, scope: "src/" })).toMatchObject({ input: { sessionId: "tenant-task-1" } });
@@ -63,17 +63,17 @@ describe("the input", () => {
     ["too many runtimes", { ...whole, providers: ["a", "b"] }, "providers"],
     ["a runtime and a list of them", { ...whole, provider: "a", providers: ["a"] }, "provider"],
     ["nothing", null, ""],
-  ])("with %s is rejected with the name of the field and the required format", (_what, given, path_) => {
+  ])("the input with %s is rejected with the name of the field and the required format", (_what, given, path_) => {
     expect(read(given)).toMatchObject({
       faults: [{ path: path_, message: expect.stringMatching(/^(must be|must have|must name|must not be|is) /) }],
     });
   });
 
-  test("may name the runtime", () => {
+  test("the input may name the runtime", () => {
     expect(read({ ...whole, provider: "command" })).toMatchObject({ input: { providers: ["command"] } });
   });
 
-  test("may omit its domains if the council can choose them", () => {
+  test("the input may omit its domains if the council can choose them", () => {
     expect(read({ ...whole, domains: undefined }, false)).toMatchObject({ input: { domains: [] } });
   });
 });
@@ -83,7 +83,7 @@ describe("the settings", () => {
   const read = (content: object | string | null) =>
     readSettings(typeof content === "object" && content !== null ? JSON.stringify(content) : content, now);
 
-  test("allow everything if there is no file", () => {
+  test("the settings allow everything if there is no file", () => {
     expect(read(null)).toMatchObject({ reasoningLevel: null, isStale: false, fault: null });
     expect(read(null).of("claude")).toEqual({ enabled: true, models: [] });
   });
@@ -100,7 +100,7 @@ describe("the settings", () => {
       { enabled: true, models: ["c/d"] },
     ],
     [{ models: ["a/b", "c/d", "a/b"] }, { enabled: true, models: ["a/b", "c/d"] }],
-  ])("of a bridge %j mean %j", (bridge, expected) => {
+  ])("the settings of a bridge %j mean %j", (bridge, expected) => {
     expect(read({ bridges: { opencode: bridge } }).of("opencode")).toEqual(expected);
     expect(read({ bridges: { opencode: bridge } }).of("constructor")).toEqual({ enabled: true, models: [] });
   });
@@ -114,7 +114,7 @@ describe("the settings", () => {
     expect(read({ updated, ttl_hours }).isStale).toBe(isStale);
   });
 
-  test.each(["{", "[]", "7"])("with the content %s are reported as a fault and ignored", (content) => {
+  test.each(["{", "[]", "7"])("the settings with the content %s are reported as a fault and ignored", (content) => {
     expect(read(content).fault).toMatch(/^\.bridge-settings\.json is not used\. /);
     expect(read(content).of("claude")).toEqual({ enabled: true, models: [] });
   });
@@ -134,7 +134,7 @@ describe("the settings", () => {
       { bridges: { ...good.bridges, claude: { models: "a/b" } } },
       /: bridges\.claude\.models must be a list .*, and is ignored\.$/,
     ],
-  ])("with an invalid %s lose only that field", (_what, fault, words) => {
+  ])("the settings with an invalid %s lose only that field", (_what, fault, words) => {
     const settings = read({ ...good, ...fault });
     expect(settings.fault).toMatch(words);
     expect(settings.of("gemini").enabled).toBe(false);
@@ -145,7 +145,7 @@ describe("the settings", () => {
   });
 
   test.each([{ enabled: "false" }, { enabled: 0 }, false, "off", []])(
-    "that say %j of a runtime disable it, and report the fault",
+    "the settings that say %j of a runtime disable it, and report the fault",
     (bridge) => {
       const settings = read({ bridges: { claude: bridge, codex: {} } });
       expect(settings.of("claude")).toEqual({ enabled: false, models: [] });
@@ -154,7 +154,7 @@ describe("the settings", () => {
     },
   );
 
-  test("report at most five faults and the number of further ones", () => {
+  test("the settings report at most five faults and the number of further ones", () => {
     const { fault } = read({ bridges: Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`b${index}`, false])) });
     expect(fault?.match(/must be an object/g)).toHaveLength(5);
     expect(fault).toMatch(/ 3 more fields have faults\.$/);
@@ -164,7 +164,7 @@ describe("the settings", () => {
 describe("artifacts", () => {
   const name = `codex-${formatFileTime(new Date("2026-11-21T19:39:05.678Z"))}-session-1`;
 
-  test("are a log, written during the run, and a summary next to it", async () => {
+  test("artifacts are a log, written during the run, and a summary next to it", async () => {
     const workspace = await temporaryDirectory();
     const artifacts = await openArtifacts({ workspace, directory: BRIDGE_OUTPUTS, name, hasLog: true });
     artifacts.log({ event: "bridge_start", bridge: "codex" });
@@ -183,7 +183,7 @@ describe("artifacts", () => {
     expect(artifacts.fault).toBeNull();
   });
 
-  test("never follow a link out of the workspace", async () => {
+  test("artifacts never follow a link out of the workspace", async () => {
     const workspace = await temporaryDirectory();
     const elsewhere = await temporaryDirectory();
     mkdirSync(path.join(workspace, ".outputs"));
@@ -196,7 +196,7 @@ describe("artifacts", () => {
     expect(artifacts.paths).toEqual([]);
   });
 
-  test("overwrite nothing, and do not follow a file that is a link", async () => {
+  test("artifacts overwrite nothing, and do not follow a file that is a link", async () => {
     const workspace = await temporaryDirectory();
     const directory = path.join(workspace, BRIDGE_OUTPUTS);
     mkdirSync(directory, { recursive: true });
@@ -209,7 +209,7 @@ describe("artifacts", () => {
     expect(artifacts).toMatchObject({ fault: null, paths: [`.outputs/bridges/${name}-2.jsonl`] });
   });
 
-  test("of two councils of one session in the same second have different names", async () => {
+  test("artifacts of two councils of one session in the same second have different names", async () => {
     const workspace = await temporaryDirectory();
     const open = () => openArtifacts({ workspace, directory: BRIDGE_OUTPUTS, name, hasLog: true });
     const both = await Promise.all([open(), open()]);
@@ -226,7 +226,7 @@ describe("artifacts", () => {
     expect(new Set(both.flatMap(({ paths }) => paths)).size).toBe(4);
   });
 
-  test("stay in the workspace when a task moves their directory during the run", async () => {
+  test("artifacts stay in the workspace when a task moves their directory during the run", async () => {
     const workspace = await temporaryDirectory();
     const elsewhere = await temporaryDirectory();
     const artifacts = await openArtifacts({ workspace, directory: BRIDGE_OUTPUTS, name, hasLog: true });
@@ -240,7 +240,7 @@ describe("artifacts", () => {
     expect(artifacts.fault).toContain("ENOTDIR");
   });
 
-  test("that cannot be written are reported, and do not stop the council", async () => {
+  test("artifacts that cannot be written are reported, and do not stop the council", async () => {
     const workspace = await temporaryDirectory();
     writeFileSync(path.join(workspace, ".outputs"), "a file");
     const artifacts = await openArtifacts({ workspace, directory: BRIDGE_OUTPUTS, name, hasLog: true });

@@ -29,7 +29,7 @@ describe("the time limit of an answer", () => {
     [{ files: 1, linesOfCode: 10_000 }, 600],
     [{ files: 50, linesOfCode: 1 }, 600],
     [{}, 180],
-  ] satisfies [Size, number][])("of %j is %i s", (size, seconds) => {
+  ] satisfies [Size, number][])("the time limit of an answer of %j is %i s", (size, seconds) => {
     expect(estimateTimeoutSeconds(size, "standard")).toBe(seconds);
   });
 
@@ -37,10 +37,13 @@ describe("the time limit of an answer", () => {
     ["quick", 0.5],
     ["standard", 1],
     ["thorough", 1.5],
-  ] satisfies [Intensity, number][])("is multiplied by the intensity %s and by the runtime", (intensity, multiplier) => {
-    expect(intensityMultipliers[intensity]).toBe(multiplier);
-    expect(estimateTimeoutSeconds({ files: 10 }, intensity, 1.5)).toBe(180 * multiplier * 1.5);
-  });
+  ] satisfies [Intensity, number][])(
+    "the time limit of an answer is multiplied by the intensity %s and by the runtime",
+    (intensity, multiplier) => {
+      expect(intensityMultipliers[intensity]).toBe(multiplier);
+      expect(estimateTimeoutSeconds({ files: 10 }, intensity, 1.5)).toBe(180 * multiplier * 1.5);
+    },
+  );
 
   test.each([
     ["12 files", { files: 12 }],
@@ -49,7 +52,7 @@ describe("the time limit of an answer", () => {
     ["2.5k lines of code", { linesOfCode: 2500 }],
     ["src/a.ts, src/b.ts and src/a.ts", { files: 2 }],
     ["the architecture of the payment system", {}],
-  ] satisfies [string, Size][])("reads %j as %j", (scope, size) => {
+  ] satisfies [string, Size][])("the time limit of an answer reads %j as %j", (scope, size) => {
     expect(measureScope(scope)).toEqual(size);
   });
 });
@@ -79,7 +82,7 @@ describe("the verdict", () => {
     [["MEDIUM", "MEDIUM"], "PASS"],
     [["LOW", "INFO", "LOW", "LOW"], "PASS"],
   ];
-  test.each(reviewed)("of a review with %j is %s, and of an analysis too", (found, verdict) => {
+  test.each(reviewed)("the verdict of a review with %j is %s, and of an analysis too", (found, verdict) => {
     expect(
       judge(
         "review",
@@ -103,11 +106,11 @@ describe("the verdict", () => {
     [[gap("MEDIUM")], "CONCERNS"],
     [[gap("LOW"), gap("INFO"), finding("MEDIUM")], "PASS"],
     [[], "PASS"],
-  ] satisfies [ReturnType<typeof finding>[], Verdict][])("of an audit with %j is %s", (found, verdict) => {
+  ] satisfies [ReturnType<typeof finding>[], Verdict][])("the verdict of an audit with %j is %s", (found, verdict) => {
     expect(judge("audit", found)).toBe(verdict);
   });
 
-  test.each(["planning", "implementation", "research"] as const)("of %s is none", (taskType) => {
+  test.each(["planning", "implementation", "research"] as const)("the verdict of %s is none", (taskType) => {
     expect(judge(taskType, [finding("CRITICAL")])).toBeNull();
   });
 });
@@ -145,7 +148,7 @@ describe("a repeated finding", () => {
     [70, false],
     [71, true],
     [75, true],
-  ])("is alike if the texts share %i of 100 words: %s", (percent, isAlike) => {
+  ])("a repeated finding is alike if the texts share %i of 100 words: %s", (percent, isAlike) => {
     const text = (from: number) => ({ title: Array.from({ length: 100 }, (_, index) => `w${from + index}`).join(" "), description: "" });
     expect(areAlike(text(0), text(100 - percent))).toBe(isAlike);
     expect([...findAlike([text(0), text(100 - percent)]).values()].at(-1)).toHaveLength(isAlike ? 1 : 0);
@@ -160,7 +163,7 @@ describe("a repeated finding", () => {
     expect([...findAlike([of(10), of(7), of(8)]).values()].map((alike) => alike.length)).toEqual([0, 0, 2]);
   });
 
-  test("is found equally by comparing all pairs and by counting common words", () => {
+  test("a repeated finding is found equally by comparing all pairs and by counting common words", () => {
     const word = fc.constantFrom("one", "two", "three", "four", "five");
     const text = fc.array(word, { maxLength: 5 }).map((words) => ({ title: words.join(" "), description: "" }));
     fc.assert(
@@ -171,14 +174,14 @@ describe("a repeated finding", () => {
     );
   });
 
-  test("is kept once, with the highest severity, in its position, and the merge is reported", () => {
+  test("a repeated finding is kept once, with the highest severity, in its position, and the merge is reported", () => {
     const other = output("C002", { title: "No rate limit", description: "Logins can be guessed without end." });
     const { kept, merges } = deduplicate([output("C001"), other, output("C003", { severity: "HIGH" })]);
     expect(kept.map(({ id }) => id)).toEqual(["C002", "C003"]);
     expect(merges).toEqual([{ keptId: "C003", droppedId: "C001" }]);
   });
 
-  test("is not merged with one of another domain", () => {
+  test("a repeated finding is not merged with one of another domain", () => {
     expect(deduplicate([output("C001"), output("C002", { domain: "api" })]).merges).toEqual([]);
   });
 });
@@ -227,7 +230,7 @@ test.each([
 });
 
 describe("the registry", () => {
-  test("contains the 26 domains, each complete and once", () => {
+  test("the registry contains the 26 domains, each complete and once", () => {
     expect(domains.map(({ name }) => name)).toEqual(
       [
         ["security", "database", "api", "async-queue", "performance", "infrastructure", "cryptographic", "code-quality"],
@@ -251,7 +254,7 @@ describe("the registry", () => {
     ["sql-injection", "virtual", "Sql Injection Specialist", ["security", "database"]],
     ["gdpr-consent", "adapted", "Compliance Officer (Gdpr Consent)", ["compliance"]],
     ["beekeeping", "virtual", "Beekeeping Specialist", []],
-  ])("finds for %s an expert that is %s", (name, tier, title, from) => {
+  ])("the registry finds for %s an expert that is %s", (name, tier, title, from) => {
     const expert = findExpert(name, domains);
     expect(expert).toMatchObject({ domain: name, tier, title, from });
     expect(Math.min(expert.focusAreas.length, expert.standards.length)).toBeGreaterThan(0);
@@ -260,7 +263,7 @@ describe("the registry", () => {
   test.each([
     ["Review the login endpoint: SQL injection and session tokens", ["security", "api", "database"]],
     ["rapid prototypes", []],
-  ])("finds the domains of %j", (text, names) => {
+  ])("the registry finds the domains of %j", (text, names) => {
     expect(domainsOf(text, 3, domains).sort()).toEqual([...names].sort());
   });
 });

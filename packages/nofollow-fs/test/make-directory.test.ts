@@ -15,7 +15,7 @@ const obstacles: readonly [string, (place: string, outside: string) => unknown][
 ];
 
 describe("a directory", () => {
-  test("is created with its parents, and opened if it exists", async () => {
+  test("a directory is created with its parents, and opened if it exists", async () => {
     const root = await temporaryDirectory();
     for (let times = 0; times < 2; times += 1) {
       using directory = await makeDirectoryInside(root, ["one", "two"]);
@@ -25,14 +25,14 @@ describe("a directory", () => {
     expect((await stat(path.join(root, "one/two"))).mode & 0o777).toBe(0o700);
   });
 
-  test("may be below a trusted root that is a link", async () => {
+  test("a directory may be below a trusted root that is a link", async () => {
     const [root, alias] = [await temporaryDirectory(), path.join(await temporaryDirectory(), "alias")];
     await symlink(root, alias);
     using _ = await makeDirectoryInside(alias, ["one"]);
     expect(await readdir(root)).toEqual(["one"]);
   });
 
-  test.each(obstacles)("is rejected if %s has its name or the name of a parent", async (_, plant) => {
+  test.each(obstacles)("a directory is rejected if %s has its name or the name of a parent", async (_, plant) => {
     const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
     await plant(path.join(root, "one"), outside);
     for (const names of [["one"], ["one", "two"]])
@@ -40,7 +40,7 @@ describe("a directory", () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  test.each(obstacles)("replaces %s with obstacles: remove", async (_, plant) => {
+  test.each(obstacles)("a directory replaces %s with obstacles: remove", async (_, plant) => {
     const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
     await writeFile(path.join(outside, "kept"), "");
     await plant(path.join(root, "one"), outside);
@@ -50,7 +50,7 @@ describe("a directory", () => {
     expect(await readdir(outside)).toEqual(["kept"]);
   });
 
-  test.each(["", ".", "..", "one/two", "/etc", "one\0"])("is never named %j", async (name) => {
+  test.each(["", ".", "..", "one/two", "/etc", "one\0"])("a directory is never named %j", async (name) => {
     const root = await temporaryDirectory();
     await expect(makeDirectoryInside(root, [name])).rejects.toThrow("is not a file name");
     await expect(writeFileInside(root, name, "")).rejects.toThrow("is not a file name");
@@ -59,7 +59,7 @@ describe("a directory", () => {
 });
 
 describe("a file", () => {
-  test("is written for its owner only, and replaces a link, not its target", async () => {
+  test("a file is written for its owner only, and replaces a link, not its target", async () => {
     const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
     await writeFile(path.join(outside, "kept"), "kept");
     await symlink(path.join(outside, "kept"), path.join(root, "file"));
@@ -70,7 +70,7 @@ describe("a file", () => {
     expect(await readdir(root)).toEqual(["file"]);
   });
 
-  test("is rejected if a directory has its name, or replaces it with obstacles: remove, and leaves no temporary file", async () => {
+  test("a file is rejected if a directory has its name, or replaces it with obstacles: remove, and leaves no temporary file", async () => {
     const root = await temporaryDirectory();
     await mkdir(path.join(root, "file/deep"), { recursive: true });
     await expect(writeFileInside(root, "file", "new")).rejects.toThrow();
@@ -79,7 +79,7 @@ describe("a file", () => {
     expect(await readFile(path.join(root, "file"), "utf8")).toBe("new");
   });
 
-  test("is created only if neither a file nor a link has its name", async () => {
+  test("a file is created only if neither a file nor a link has its name", async () => {
     const [root, outside] = [await temporaryDirectory(), await temporaryDirectory()];
     await symlink(path.join(outside, "new"), path.join(root, "file"));
     using directory = await makeDirectoryInside(root, []);

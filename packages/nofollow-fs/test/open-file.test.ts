@@ -54,31 +54,34 @@ test("openFileInside opens only regular files without further hard links, and do
 });
 
 // On other systems a path cannot start at an open directory, so a race is possible.
-test.runIf(existsSync("/proc/self/fd"))("never leads out while a directory and a link change places all the time", async () => {
-  const { root, outside } = await workspaceBesideSecrets();
-  await writeFile(path.join(outside, "only-outside"), "");
-  await symlink(outside, path.join(root, "link"));
-  const swap = `const fs = require("node:fs"); process.chdir(${JSON.stringify(root)}); console.log("ready");
+test.runIf(existsSync("/proc/self/fd"))(
+  "openFileInside never leads out while a directory and a link change places all the time",
+  async () => {
+    const { root, outside } = await workspaceBesideSecrets();
+    await writeFile(path.join(outside, "only-outside"), "");
+    await symlink(outside, path.join(root, "link"));
+    const swap = `const fs = require("node:fs"); process.chdir(${JSON.stringify(root)}); console.log("ready");
     for (;;) { fs.renameSync("sub", "kept"); fs.renameSync("link", "sub"); fs.renameSync("sub", "link"); fs.renameSync("kept", "sub"); }`;
-  const swapper = spawn(process.execPath, ["-e", swap], { stdio: ["ignore", "pipe", "inherit"] });
-  const exited = once(swapper, "exit");
-  // The directory can only be removed when nothing changes in it.
-  onTestFinished(async () => {
-    swapper.kill("SIGKILL");
-    await exited;
-  });
-  await once(swapper.stdout, "data");
+    const swapper = spawn(process.execPath, ["-e", swap], { stdio: ["ignore", "pipe", "inherit"] });
+    const exited = once(swapper, "exit");
+    // The directory can only be removed when nothing changes in it.
+    onTestFinished(async () => {
+      swapper.kill("SIGKILL");
+      await exited;
+    });
+    await once(swapper.stdout, "data");
 
-  const seen = new Set<string | null>();
-  const listed = new Set<string>();
-  const held = holdDirectory(root) as HeldDirectory;
-  for (let round = 0; round < 3000 || seen.size < 2; round += 1) {
-    seen.add(await read(root, "sub", "file"));
-    if (round % 10 > 0) continue;
-    const { files } = await walkFiles(held, { after: null, limit: 10, skip: new Set(), isWanted: () => true });
-    for (const file of files) listed.add(file.path);
-  }
-  held.close();
-  expect(seen).toEqual(new Set(["inside", null]));
-  for (const name of listed) expect(name).toMatch(/^(sub|kept)\/file$/);
-});
+    const seen = new Set<string | null>();
+    const listed = new Set<string>();
+    const held = holdDirectory(root) as HeldDirectory;
+    for (let round = 0; round < 3000 || seen.size < 2; round += 1) {
+      seen.add(await read(root, "sub", "file"));
+      if (round % 10 > 0) continue;
+      const { files } = await walkFiles(held, { after: null, limit: 10, skip: new Set(), isWanted: () => true });
+      for (const file of files) listed.add(file.path);
+    }
+    held.close();
+    expect(seen).toEqual(new Set(["inside", null]));
+    for (const name of listed) expect(name).toMatch(/^(sub|kept)\/file$/);
+  },
+);

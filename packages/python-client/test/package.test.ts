@@ -55,7 +55,7 @@ describe("the types of the client", () => {
     expect({ name, ...type }).toEqual({ name, required: required.toSorted(), optional: optional.toSorted() });
   }
 
-  test("have the fields of openapi.yaml", async () => {
+  test("the types of the client have the fields of openapi.yaml", async () => {
     const { stdout } = await runPython([path.join(import.meta.dirname, "describe_types.py")]);
     const types = JSON.parse(stdout) as Record<string, object>;
     expect(described.length).toBeGreaterThan(28);

@@ -65,11 +65,11 @@ beforeAll(requirePythonModules);
 describe("the scenario", () => {
   const transcripts = new Map<string, unknown[]>();
 
-  test.each(Object.keys(runners))("passes with the client for %s", async (name) => {
+  test.each(Object.keys(runners))("the scenario passes with the client for %s", async (name) => {
     transcripts.set(name, await runScenario(startClient(name)));
   });
 
-  test("has the same results with every client", () => {
+  test("the scenario has the same results with every client", () => {
     const [first, ...others] = [...transcripts.values()];
     expect(others).toHaveLength(Object.keys(runners).length - 1);
     expect(first?.length).toBeGreaterThan(40);

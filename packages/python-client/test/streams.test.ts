@@ -39,14 +39,14 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
     return { seen: events.map(({ id }) => id), gaps, requests, resumed };
   }
 
-  test("ends the stream of a task after its terminal event, although the connection stays open", async () => {
+  test("the Python client ends the stream of a task after its terminal event, although the connection stays open", async () => {
     const { seen, requests } = await follow([stream(frame(1) + last, "silence")]);
     expect(seen).toEqual(["e-1", "e-9"]);
     expect(requests[0]?.target).toBe("/api/v2/tasks/t/events");
     expect(requests[0]?.headers).toMatchObject({ authorization: "Bearer secret", accept: "text/event-stream" });
   });
 
-  test("reconnects with the last id after every kind of end, and ignores an incomplete event", async () => {
+  test("the Python client reconnects with the last id after every kind of end, and ignores an incomplete event", async () => {
     const { seen, resumed } = await follow([
       stream(frame(1), "end"),
       stream(`${frame(2)}event: stream.closing\ndata: {"reason":"shutdown"}\n\n`, "end"),
@@ -59,29 +59,29 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
     expect(resumed).toEqual([undefined, "e-1", "e-2", "e-2", "e-2", "e-3"]);
   });
 
-  test("closes a silent connection and reconnects", async () => {
+  test("the Python client closes a silent connection and reconnects", async () => {
     const { seen, resumed } = await follow([stream(frame(1), "silence"), stream(last, "end")], {}, { silenceMs: 3_000 });
     expect(seen).toEqual(["e-1", "e-9"]);
     expect(resumed).toEqual([undefined, "e-1"]);
   });
 
-  test("resumes after an id without an event", async () => {
+  test("the Python client resumes after an id without an event", async () => {
     const { resumed } = await follow([stream(": connected\nid: e-7\n\n", "break"), stream(last, "end")]);
     expect(resumed).toEqual([undefined, "e-7"]);
   });
 
-  test("ends at once if `after` is the terminal event", async () => {
+  test("the Python client ends at once if `after` is the terminal event", async () => {
     const { seen, resumed } = await follow([(response) => response.writeHead(204).end()], { after: "e-9" });
     expect({ seen, resumed }).toEqual({ seen: [], resumed: ["e-9"] });
   });
 
-  test("sends a filter as the query", async () => {
+  test("the Python client sends a filter as the query", async () => {
     const source = { agentId: "a&b", types: ["execution.completed", "execution.progress"] };
     const { requests } = await follow([stream(last, "silence")], { source, stopAfter: "execution.completed" });
     expect(requests[0]?.target).toBe("/api/events?agentId=a%26b&types=execution.completed%2Cexecution.progress");
   });
 
-  test("reports a gap as an error, or passes it to the function that tolerates it", async () => {
+  test("the Python client reports a gap as an error, or passes it to the function that tolerates it", async () => {
     const gap = 'event: stream.gap\ndata: {"oldestId":"e-5"}\n\n';
     const { error } = await follow([stream(gap + frame(5) + last, "end")], { after: "e-1" });
     expect(error).toMatchObject({ code: "stream_gap", status: null });
@@ -89,17 +89,17 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
     expect({ seen, gaps }).toEqual({ seen: ["e-5", "e-9"], gaps: [{ oldestId: "e-5" }] });
   });
 
-  test("does not take an ordinary response for a stream", async () => {
+  test("the Python client does not take an ordinary response for a stream", async () => {
     const { error } = await follow([json(200, { data: [] }, { "x-request-id": "request-2" })]);
     expect(error).toMatchObject({ code: "unexpected_answer", status: 200, requestId: "request-2" });
   });
 
-  test("stops after patienceMs without success", async () => {
+  test("the Python client stops after patienceMs without success", async () => {
     const { error } = await follow([hangUp], {}, { patienceMs: 100 });
     expect(error).toMatchObject({ code: "unreachable", status: null });
   });
 
-  test("repeats a dispatch with the same id, and neither loses nor changes its body", async () => {
+  test("the Python client repeats a dispatch with the same id, and neither loses nor changes its body", async () => {
     const answers = [hangUp, problem(502, "bad_gateway"), problem(503, "overloaded", { "retry-after": "0" }), json(202, task)];
     const { requests, ...outcome } = await callScripted("dispatch", { request: { agentId: "a", message: "Grüße" } }, answers);
     expect(outcome).toMatchObject({ result: { taskId: "t", replayed: false } });
@@ -109,7 +109,7 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
     expect(bodies[0]).toMatchObject({ taskId: expect.stringMatching(/^[0-9a-f]{32}$/), message: "Grüße" });
   });
 
-  test("does not retry before the time in Retry-After has passed", async () => {
+  test("the Python client does not retry before the time in Retry-After has passed", async () => {
     const answers = [problem(429, "too_many_requests", { "retry-after": "60" }), json(200, task)];
     const { requests, ...outcome } = await callScripted("getTask", { taskId: "t" }, answers);
     // The patience of 30 s ends before the 60 s.
@@ -136,13 +136,13 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
       (response: Parameters<Answer>[0]) => void response.writeHead(304).end(),
       "unexpected_answer",
     ],
-  ])("does not repeat %s", async (_, call, given, answer, code) => {
+  ])("the Python client does not repeat %s", async (_, call, given, answer, code) => {
     const { requests, ...outcome } = await callScripted(call, given, [answer]);
     expect(outcome).toMatchObject({ error: { code } });
     expect(requests).toHaveLength(1);
   });
 
-  test("reads all pages of a list", async () => {
+  test("the Python client reads all pages of a list", async () => {
     const page = (id: string, nextCursor: string | null): Answer => json(200, { data: [{ taskId: id }], meta: { nextCursor } });
     const { requests, ...outcome } = await callScripted("listTasks", { filter: { label: "a=b&c" } }, [page("1", "x=&y"), page("2", null)]);
     expect(outcome).toEqual({ result: [{ taskId: "1" }, { taskId: "2" }], resumed: [undefined, undefined] });
@@ -152,14 +152,14 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
     ]);
   });
 
-  test("sends an id with special characters as one part of the path, and rejects ids that are steps in it", async () => {
+  test("the Python client sends an id with special characters as one part of the path, and rejects ids that are steps in it", async () => {
     const { requests } = await callScripted("getTask", { taskId: "a/b c?d%2F" }, [json(200, task)]);
     expect(requests[0]?.target).toBe("/api/v2/tasks/a%2Fb%20c%3Fd%252F");
     const refused = await callScripted("getTask", { taskId: ".." }, [json(200, task)]);
     expect(refused).toMatchObject({ error: { code: "not_found", status: null }, requests: [] });
   });
 
-  test("never shows an invalid token", async () => {
+  test("the Python client never shows an invalid token", async () => {
     const outcome = await callScripted("getTask", { taskId: "t" }, [json(200, task)], { token: "geheim\nß" });
     expect(JSON.stringify(outcome)).not.toContain("geheim");
     expect(outcome).toMatchObject({ error: { message: "The token contains characters that are not allowed in a header." } });

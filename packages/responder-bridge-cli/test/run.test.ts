@@ -120,7 +120,7 @@ test("rb run exits with code 1 if the document is invalid after the last iterati
 });
 
 describe("another tool", () => {
-  test("is called with describe and validate by default", async () => {
+  test("another tool is called with describe and validate by default", async () => {
     const { rb, directory, read } = await prepare(document("one two"));
     const tool = await writeTool(directory, listTool(["one", "two"]));
     expect(await rb(["--tool", tool.join(" "), "--describe", "lists"])).toMatchObject({ exitCode: 0 });
@@ -128,7 +128,7 @@ describe("another tool", () => {
     expect(JSON.parse(await read("meta.json"))).toMatchObject({ tool: { name: tool.join(" "), version: "list-tool 4.2" } });
   });
 
-  test("is called with the configured arguments and exit codes, and without the API keys", async () => {
+  test("another tool is called with the configured arguments and exit codes, and without the API keys", async () => {
     const { rb, directory, read } = await prepare(document("# Document"));
     const tool = await writeTool(
       directory,

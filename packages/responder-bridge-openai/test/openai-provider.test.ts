@@ -39,7 +39,7 @@ async function failureOf(promise: Promise<unknown>): Promise<OpenAiError> {
 }
 
 describe("a request of the OpenAI provider", () => {
-  test("contains the model, the messages and the key", async () => {
+  test("a request of the OpenAI provider contains the model, the messages and the key", async () => {
     const { provider, requests } = await prepare({}, completion("# Document\n"));
     expect(await provider.generate({ ...request, temperature: 0.5 })).toEqual({ text: "# Document\n" });
     expect(requests).toMatchObject([{ method: "POST", target: "/v1/chat/completions" }]);
@@ -47,20 +47,23 @@ describe("a request of the OpenAI provider", () => {
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ model: "small", messages: request.messages, temperature: 0.5 });
   });
 
-  test("contains a temperature only if one is given", async () => {
+  test("a request of the OpenAI provider contains a temperature only if one is given", async () => {
     const { provider, requests } = await prepare({}, completion("x"));
     await provider.generate(request);
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ model: "small", messages: request.messages });
   });
 
-  test.each(["/v1", "/v1/", "/proxy/openai/v1//"])("is sent to a path below the base URL %s", async (path) => {
-    const { requests, url } = await prepare({}, completion("x"));
-    await createOpenAiProvider({ baseUrl: url + path, apiKey: null }).generate(request);
-    expect(requests[0]?.target).toBe(`${path.replace(/\/+$/, "")}/chat/completions`);
-    expect(requests[0]?.headers).not.toHaveProperty("authorization");
-  });
+  test.each(["/v1", "/v1/", "/proxy/openai/v1//"])(
+    "a request of the OpenAI provider is sent to a path below the base URL %s",
+    async (path) => {
+      const { requests, url } = await prepare({}, completion("x"));
+      await createOpenAiProvider({ baseUrl: url + path, apiKey: null }).generate(request);
+      expect(requests[0]?.target).toBe(`${path.replace(/\/+$/, "")}/chat/completions`);
+      expect(requests[0]?.headers).not.toHaveProperty("authorization");
+    },
+  );
 
-  test("uses the URL and the key of the environment", async () => {
+  test("a request of the OpenAI provider uses the URL and the key of the environment", async () => {
     const { requests, url } = await prepare({}, completion("x"));
     vi.stubEnv("OPENAI_BASE_URL", `${url}/v1`);
     vi.stubEnv("OPENAI_API_KEY", " sk-secret-of-the-environment\n");
@@ -68,7 +71,7 @@ describe("a request of the OpenAI provider", () => {
     expect(requests[0]?.headers["authorization"]).toBe("Bearer sk-secret-of-the-environment");
   });
 
-  test("is sent through the proxy of the environment", async () => {
+  test("a request of the OpenAI provider is sent through the proxy of the environment", async () => {
     const { url, requests } = await prepare({}, completion("x"));
     vi.stubEnv("HTTP_PROXY", url);
     for (const name of ["http_proxy", "no_proxy", "NO_PROXY"]) vi.stubEnv(name, undefined);
@@ -76,7 +79,7 @@ describe("a request of the OpenAI provider", () => {
     expect(requests).toMatchObject([{ target: "http://models.example/v1/chat/completions", headers: { host: "models.example" } }]);
   });
 
-  test("works with a server for chat completions", async () => {
+  test("a request of the OpenAI provider works with a server for chat completions", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
     const marker = model.scenario([{ text: "# Scripted", chunks: 3 }]);
@@ -100,7 +103,7 @@ describe("a request of the OpenAI provider", () => {
     ["only prompt tokens", { prompt_tokens: 130 }, undefined],
     ["no numbers", { prompt_tokens: "many", completion_tokens: -1 }, undefined],
     ["nothing", undefined, undefined],
-  ])("reports the usage of an API that counts %s", async (_, usage, expected) => {
+  ])("a request of the OpenAI provider reports the usage of an API that counts %s", async (_, usage, expected) => {
     const choices = [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }];
     const { provider } = await prepare({}, json(200, { choices, usage }));
     expect((await provider.generate(request)).usage).toEqual(expected);

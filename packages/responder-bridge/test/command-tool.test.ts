@@ -18,7 +18,7 @@ const sayArguments = "console.log(JSON.stringify(process.argv.slice(2)));";
 const hostile = ["$(touch ran)", "; touch ran", "`touch ran`", "a b", "*", "'\"", "--flag", ""];
 
 describe("a command tool is called", () => {
-  test("with the command, the topic and the arguments, without a shell", async () => {
+  test("a command tool is called with the command, the topic and the arguments, without a shell", async () => {
     const { tool, cwd } = await scripted(sayArguments);
     expect(JSON.parse(await tool.describe("a topic; touch ran", { arguments: hostile }))).toEqual([
       "describe",
@@ -34,23 +34,23 @@ describe("a command tool is called", () => {
     ["in its own argument", { validate: ["lint", "{file}", "--strict"] }, ["lint", "./draft.md", "--strict"]],
     ["inside of an argument", { validate: ["--in={file}", "--again={file}"] }, ["--in=./draft.md", "--again=./draft.md"]],
     ["as the only argument", { validate: [] }, ["./draft.md"]],
-  ])("with the path of the document %s", async (_, options, expected) => {
+  ])("a command tool is called with the path of the document %s", async (_, options, expected) => {
     const { tool, cwd } = await scripted(sayArguments, options);
     expect(JSON.parse((await tool.validate(path.join(cwd, "draft.md"))).logText)).toEqual(expected);
   });
 
-  test("with an unchanged path that contains dollar signs, and with an absolute path outside the working directory", async () => {
+  test("a command tool is called with an unchanged path that contains dollar signs, and with an absolute path outside the working directory", async () => {
     const { tool, cwd } = await scripted(sayArguments, { validate: ["{file}"] });
     expect(JSON.parse((await tool.validate(path.join(cwd, "$&/-x.md"))).logText)).toEqual(["./$&/-x.md"]);
     expect(JSON.parse((await tool.validate("/elsewhere/x.md")).logText)).toEqual(["/elsewhere/x.md"]);
   });
 
-  test("with the configured environment only", async () => {
+  test("a command tool is called with the configured environment only", async () => {
     const { tool } = await scripted("console.log(JSON.stringify(process.env));", { env: { ONE: "1" } });
     expect(Object.keys(JSON.parse(await tool.describe("x"))).filter((name) => !name.startsWith("__"))).toEqual(["ONE"]);
   });
 
-  test("with params that return null when the output is empty", async () => {
+  test("a command tool is called with params that return null when the output is empty", async () => {
     expect(await (await scripted("")).tool.params?.("x")).toBeNull();
   });
 
@@ -78,14 +78,14 @@ describe("the verdict of a command tool", () => {
     expect((await tool.validate(path.join(cwd, "draft.md"))).ok).toBe(ok);
   });
 
-  test("contains stdout and stderr verbatim as the log", async () => {
+  test("the verdict of a command tool contains stdout and stderr verbatim as the log", async () => {
     const { tool, cwd } = await scripted(
       `process.stdout.write("  out\\r\\n", () => process.stderr.write("err\\n\\n")); process.exitCode = 1`,
     );
     expect(await tool.validate(path.join(cwd, "draft.md"))).toEqual({ ok: false, logText: "  out\r\nerr\n\n" });
   });
 
-  test("is part of a complete round of describe, params and validate", async () => {
+  test("the verdict of a command tool is part of a complete round of describe, params and validate", async () => {
     const { tool, cwd } = await scripted(listTool(["one", "two"]));
     await mkdir(path.join(cwd, "deep"));
     await writeFile(path.join(cwd, "deep/draft.md"), "one");
@@ -140,7 +140,7 @@ describe("a command tool rejects", () => {
     });
   });
 
-  test("with the command and without the path of the tool", async () => {
+  test("a command tool rejects with the command and without the path of the tool", async () => {
     const { tool, cwd } = await scripted("process.exitCode = process.argv[2] === 'describe' ? 2 : process.kill(process.pid, 'SIGKILL')", {
       name: "lint",
     });
@@ -209,7 +209,7 @@ describe("no process of the tool remains", () => {
     expect(await childIsGone(cwd)).toBe(true);
   });
 
-  test("and none is started if the signal has aborted before", async () => {
+  test("no process of the tool remains and none is started if the signal has aborted before", async () => {
     const { tool, cwd } = await scripted(withChild);
     await expect(tool.validate("x", { signal: AbortSignal.abort(new Error("called off")) })).rejects.toThrow("called off");
     expect(existsSync(path.join(cwd, "pid"))).toBe(false);

@@ -95,13 +95,13 @@ describe("a material is rejected with its name and the reason if it", () => {
     await expect(load(cwd, ["a.md", name], { maxFileBytes: 100 })).rejects.toMatchObject(refusal(name, reason));
   });
 
-  test("reports the size 0 and has more content than the limit", async () => {
+  test("a material is rejected with its name and the reason if it reports the size 0 and has more content than the limit", async () => {
     await expect(load("/", ["/proc/self/environ"], { maxFileBytes: 5 })).rejects.toMatchObject(
       refusal("/proc/self/environ", "it exceeds 5 bytes"),
     );
   });
 
-  test("exceeds the total limit together with the other materials", async () => {
+  test("a material is rejected with its name and the reason if it exceeds the total limit together with the other materials", async () => {
     const cwd = await filled({ "a.md": "x".repeat(60), "b.md": "x".repeat(60) });
     await expect(load(cwd, ["a.md", "b.md"], { maxTotalBytes: 100 })).rejects.toMatchObject(
       refusal("b.md", "the materials together exceed 100 bytes"),

@@ -69,7 +69,7 @@ const iterationFiles = (number: string): string[] =>
   ["draft.md", "prompt.json", "validation.log"].map((name) => `iterations/iter-${number}/${name}`);
 
 describe("a document that is valid after two corrections", () => {
-  test("is written with a program as the tool, with all artifacts", async () => {
+  test("a document that is valid after two corrections is written with a program as the tool, with all artifacts", async () => {
     const cwd = await temporaryDirectory();
     await mkdir(path.join(cwd, "x"));
     await writeFile(path.join(cwd, "x/README.md"), "material of x\r\n");
@@ -140,7 +140,7 @@ describe("a document that is valid after two corrections", () => {
     expect(directory).toContain("run-001");
   });
 
-  test("is requested with the previous draft, its log and the complete first prompt", async () => {
+  test("a document that is valid after two corrections is requested with the previous draft, its log and the complete first prompt", async () => {
     const provider = scriptedProvider("first {draft} $&\n", "second\n", "right");
     const { run, read } = await prepare({ provider });
     await run();
@@ -216,7 +216,7 @@ test("the names of the provider, the tool and the model are optional", async () 
 });
 
 describe("a run rejects", () => {
-  test("with the error of the provider, and keeps the completed steps", async () => {
+  test("a run rejects with the error of the provider, and keeps the completed steps", async () => {
     const { run, read, files, meta } = await prepare({ provider: scriptedProvider("wrong", new Error("The API is down.")) });
     await expect(run()).rejects.toThrow("The API is down.");
     expect(await files()).toEqual([
@@ -234,7 +234,7 @@ describe("a run rejects", () => {
     expect(await meta()).toMatchObject({ ok: false, error: "The API is down.", iterations: 1, finished_at: expect.any(String) });
   });
 
-  test("with the error of a provider that fails in the first iteration", async () => {
+  test("a run rejects with the error of a provider that fails in the first iteration", async () => {
     const { run, files, meta } = await prepare({ provider: scriptedProvider(new Error("The API is down.")) });
     await expect(run()).rejects.toThrow("The API is down.");
     expect(await files()).toEqual([
@@ -259,7 +259,7 @@ describe("a run rejects", () => {
     expect(await meta()).toMatchObject({ ok: false, error: "It crashed.", iterations: 1 });
   });
 
-  test("for a missing material, tool or description before it creates the directory", async () => {
+  test("a run rejects for a missing material, tool or description before it creates the directory", async () => {
     const provider = scriptedProvider();
     const tool = createCommandTool({ command: ["no-such-tool"] });
     const missing = await prepare({ provider, tool });
@@ -269,7 +269,7 @@ describe("a run rejects", () => {
     expect(provider.requests).toEqual([]);
   });
 
-  test("for a directory with a previous run before it calls the model", async () => {
+  test("a run rejects for a directory with a previous run before it calls the model", async () => {
     const provider = scriptedProvider("right");
     const { run } = await prepare({ provider });
     await run();
@@ -318,7 +318,7 @@ describe("an abort rejects with its reason", () => {
     expect(await meta()).toMatchObject({ ok: false, error: "called off" });
   });
 
-  test("between two iterations", async () => {
+  test("an abort rejects with its reason between two iterations", async () => {
     const controller = new AbortController();
     const provider = scriptedProvider("wrong", "right");
     const { run, files } = await prepare({ provider });

@@ -98,7 +98,7 @@ describe("an agent that violates the protocol", () => {
   test.each([
     ["no version", { protocolVersion: null }],
     ["another version", { protocolVersion: 2 }],
-  ])("is offline when it reports %s", async (_, initialize) => {
+  ])("an agent that violates the protocol is offline when it reports %s", async (_, initialize) => {
     const { adapter } = await open({ command: await commandWith({ initialize }) });
     expect(await adapter.checkHealth()).toMatchObject({
       status: "offline",
@@ -106,13 +106,13 @@ describe("an agent that violates the protocol", () => {
     });
   });
 
-  test("is reported as an unknown version when it answers null to initialize", async () => {
+  test("an agent that violates the protocol is reported as an unknown version when it answers null to initialize", async () => {
     const script = 'read line; echo \'{"jsonrpc":"2.0","id":0,"result":null}\'; cat';
     const { adapter } = await open({ command: ["sh", "-c", script] });
     expect((await adapter.checkHealth()).detail).toContain("uses an unknown version");
   });
 
-  test("has no version when its name and version are not valid", async () => {
+  test("an agent that violates the protocol has no version when its name and version are not valid", async () => {
     const agentInfo = { name: { first: "x" }, version: "1".repeat(100_000) };
     const { adapter } = await open({ command: await commandWith({ initialize: { agentInfo } }) });
     const { status, version, preflight } = await adapter.checkHealth();
@@ -122,7 +122,7 @@ describe("an agent that violates the protocol", () => {
   test.each([
     ["a list of invalid entries", [null, 5, {}]],
     ["not a list", { model: "large" }],
-  ])("fails a task that names a model when its session options are %s", async (_, configOptions) => {
+  ])("an agent that violates the protocol fails a task that names a model when its session options are %s", async (_, configOptions) => {
     const command = await commandWith({ session: { result: { configOptions } } });
     const { result } = await run({ ...doing({ say: "x" }), model: "large" }, { command });
     expect(result).toMatchObject({
@@ -133,7 +133,7 @@ describe("an agent that violates the protocol", () => {
   });
 
   test.each([["a line\nbreak"], ["x".repeat(5_000)], [5]])(
-    "fails the task when it returns the unusable session id %j",
+    "an agent that violates the protocol fails the task when it returns the unusable session id %j",
     async (sessionId) => {
       const { result } = await run(doing({ say: "x" }), { command: await commandWith({ session: { result: { sessionId } } }) });
       expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without a valid id") });
@@ -173,14 +173,14 @@ describe("the model of a dispatch", () => {
   test.each([
     ["its category", { id: "llm", category: "model" }, "llm"],
     ["its id", { id: "model" }, "model"],
-  ])("is set through the session option found by %s", async (_, fields, configId) => {
+  ])("the model of a dispatch is set through the session option found by %s", async (_, fields, configId) => {
     const session = { result: { configOptions: [option({ id: "mode", category: "mode" }), option(fields)] } };
     const { result, paramsOf } = await run({ ...doing({ say: "x" }), model: "large" }, { command: await commandWith({ session }) });
     expect(result).toMatchObject({ status: "ok", model: "large" });
     expect(paramsOf("session/set_config_option")).toMatchObject({ configId, value: "large" });
   });
 
-  test("fails the task before a model call when the agent offers no option for it", async () => {
+  test("the model of a dispatch fails the task before a model call when the agent offers no option for it", async () => {
     const { result, methods } = await run({ ...doing({ say: "x" }), model: "large" });
     expect(result).toMatchObject({
       status: "error",
@@ -294,7 +294,7 @@ describe("sessions", () => {
 describe("usage and cost", () => {
   const usage = { inputTokens: 110, cachedReadTokens: 20, outputTokens: 30, thoughtTokens: 5, totalTokens: 160 };
 
-  test("are reported when the agent reports them, and the cost covers one task", async () => {
+  test("usage and cost are reported when the agent reports them, and the cost covers one task", async () => {
     const bench = await open();
     const first = (await bench.run(playing({ cost: 0.25 }, { end: { usage } }))).result;
     expect(first).toMatchObject({ costUsd: 0.25, usage: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 } });
@@ -304,7 +304,7 @@ describe("usage and cost", () => {
     expect(second).not.toHaveProperty("usage");
   });
 
-  test("are absent when the agent does not report them", async () => {
+  test("usage and cost are absent when the agent does not report them", async () => {
     const { result } = await run(doing({ say: "x" }), { command: scriptedCommand });
     expect(result).not.toHaveProperty("usage");
     expect(result).not.toHaveProperty("costUsd");

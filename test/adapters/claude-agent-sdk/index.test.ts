@@ -10,7 +10,7 @@ const asks = `case "$1" in --version) echo "2.1.328 (Claude Code)"; exit;; --hel
 const loggedIn = `auth) echo '{"loggedIn":true,"authMethod":"api_key","apiProvider":"firstParty"}'; exit;; esac`;
 
 describe("health", () => {
-  test("is offline without the package and names what to install", async () => {
+  test("health is offline without the package and names what to install", async () => {
     const { adapter } = await openSdk(null, { package: await temporaryDirectory() });
     const health = await adapter.checkHealth();
     expect(health).toMatchObject({ status: "offline", connection: null });
@@ -19,13 +19,13 @@ describe("health", () => {
     );
   });
 
-  test("searches Bridge's own installation when no directory is configured", async () => {
+  test("health searches Bridge's own installation when no directory is configured", async () => {
     const { adapter, run } = await openSdk(null, { package: undefined, command: undefined });
     expect((await adapter.checkHealth()).detail).toMatch(/not installed with Bridge\. Run npm install .*BRIDGE_CLAUDE_AGENT_SDK_PACKAGE/);
     expect(await run()).toMatchObject({ status: "error", errorCode: "adapter_offline", connection: "in-process" });
   });
 
-  test("finds a package that is installed while Bridge runs at the next check", async () => {
+  test("health finds a package that is installed while Bridge runs at the next check", async () => {
     const directory = await temporaryDirectory();
     const { adapter, root } = await openSdk(`${asks} ${loggedIn}`, { package: directory });
     expect(await adapter.checkHealth()).toMatchObject({ status: "offline" });
@@ -33,14 +33,14 @@ describe("health", () => {
     expect(await adapter.checkHealth()).toMatchObject({ status: "healthy" });
   });
 
-  test("reports a missing executable when only the package is installed", async () => {
+  test("health reports a missing executable when only the package is installed", async () => {
     const { adapter } = await openSdk(null, { command: undefined });
     expect((await adapter.checkHealth()).detail).toMatch(
       /9\.9\.9 is installed without its executable for this platform\. Run npm install .*--include=optional/,
     );
   });
 
-  test("uses the executable that npm installed with the package", async () => {
+  test("health uses the executable that npm installed with the package", async () => {
     const { adapter } = await openSdk(`${asks} ${loggedIn}`, { command: undefined, hasPlatformPackage: true });
     const detail = "in-process: @anthropic-ai/claude-agent-sdk 9.9.9 with Claude Code 2.1.328";
     expect(await adapter.checkHealth()).toMatchObject({
@@ -51,7 +51,7 @@ describe("health", () => {
     });
   });
 
-  test("rejects a package without query() and a program without the required flags", async () => {
+  test("health rejects a package without query() and a program without the required flags", async () => {
     const other = await openSdk(`${asks} ${loggedIn}`, { sdk: "export const ask = 1;" });
     expect(await other.adapter.checkHealth()).toMatchObject({
       status: "offline",
@@ -66,20 +66,20 @@ describe("health", () => {
 });
 
 describe("a task on the SDK", () => {
-  test("keeps the reported result when the SDK throws after it", async () => {
+  test("a task on the SDK keeps the reported result when the SDK throws after it", async () => {
     const { run } = await openSdk(
       `${init}; ${say("Nearly.")}; ${result({ is_error: true, api_error_status: 429, result: "slow down" })}; exit 1`,
     );
     expect(await run()).toMatchObject({ status: "error", errorCode: "rate_limited", error: expect.stringContaining("slow down") });
   });
 
-  test("ignores messages of unknown types", async () => {
+  test("a task on the SDK ignores messages of unknown types", async () => {
     const strange = `echo '{"type":"hologram"}'; echo '{"type":"assistant"}'; echo no json; echo '{"type":"system","subtype":"new"}'`;
     const { run } = await openSdk(`${init}; ${strange}; ${say("Hello.")}; ${result({ later: {} })}`);
     expect(await run()).toMatchObject({ status: "ok", output: "Hello.", model: "m", resumeToken: "s-1", connection: "in-process" });
   });
 
-  test("reports a crash and stderr when its program ends without a result", async () => {
+  test("a task on the SDK reports a crash and stderr when its program ends without a result", async () => {
     const { run } = await openSdk(`${init}; echo "out of memory" >&2; exit 9`);
     expect(await run()).toMatchObject({
       status: "error",
@@ -94,12 +94,12 @@ describe("a task on the SDK", () => {
     });
   });
 
-  test("reports a program that cannot be started", async () => {
+  test("a task on the SDK reports a program that cannot be started", async () => {
     const { run } = await openSdk("", { interpreter: "#!/nowhere/sh" });
     expect(await run()).toMatchObject({ status: "error", errorCode: "spawn_failed" });
   });
 
-  test("fails when the SDK throws before it starts a program", async () => {
+  test("a task on the SDK fails when the SDK throws before it starts a program", async () => {
     const { run } = await openSdk("", {
       sdk: "export const query = () => ({ async *[Symbol.asyncIterator]() { throw new Error('Invalid option.'); } });",
     });
@@ -116,7 +116,7 @@ describe("a task on the SDK", () => {
     });
   });
 
-  test("reports its cost after a cancel when its program answers the interrupt", async () => {
+  test("a task on the SDK reports its cost after a cancel when its program answers the interrupt", async () => {
     const spent = {
       model_usage_since_last_result: {
         m: { inputTokens: 1, outputTokens: 2, cacheReadInputTokens: 0, cacheCreationInputTokens: 0, costUSD: 0.5 },
@@ -131,7 +131,7 @@ describe("a task on the SDK", () => {
     expect(ended).toMatchObject({ status: "error", errorCode: "cancelled", output: "I wait.", costUsd: 0.5, usage: { outputTokens: 2 } });
   });
 
-  test("leaves no process after a cancel when its program ignores the interrupt", async () => {
+  test("a task on the SDK leaves no process after a cancel when its program ignores the interrupt", async () => {
     const { start, adapter } = await openSdk(`${init}; ${say("I wait.")}; sleep 60 & wait`);
     const task = start();
     await expect.poll(() => task.events.length, { interval: 5 }).toBe(1);
@@ -140,7 +140,7 @@ describe("a task on the SDK", () => {
     expect(processesOf(task.request.taskId)).toEqual([]);
   });
 
-  test("fails with output_limit when its program prints a line that is too long", async () => {
+  test("a task on the SDK fails with output_limit when its program prints a line that is too long", async () => {
     const { run } = await openSdk(`${init}; head -c 9000000 /dev/zero | tr '\\0' x; sleep 60`);
     expect(await run()).toMatchObject({ status: "error", errorCode: "output_limit" });
   });

@@ -53,7 +53,7 @@ test("ANTHROPIC_AUTH_TOKEN is sent as a bearer token", async () => {
 });
 
 describe("health", () => {
-  test("is healthy over api with a key and no program, and lists the failed connections", async () => {
+  test("health is healthy over api with a key and no program, and lists the failed connections", async () => {
     const health = await (await open()).adapter.checkHealth();
     expect(health).toMatchObject({ status: "healthy", connection: "api", version: null });
     expect(health.preflight.slice(0, 3).map(({ ok }) => ok)).toEqual([false, false, true]);
@@ -61,10 +61,10 @@ describe("health", () => {
   test.each([
     [{ ANTHROPIC_API_KEY: "" }, /ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN/],
     [{ CLAUDE_CODE_USE_BEDROCK: "1" }, /CLAUDE_CODE_USE_BEDROCK is set/],
-  ])("is offline with %j and names the variable", async (changes, words) => {
+  ])("health is offline with %j and names the variable", async (changes, words) => {
     expect(await (await open(changes)).adapter.checkHealth()).toMatchObject({ status: "offline", detail: expect.stringMatching(words) });
   });
-  test("is degraded when the API rejects the key", async () => {
+  test("health is degraded when the API rejects the key", async () => {
     const { url } = await endpointWith({ status: 401 });
     expect(await (await open({ ANTHROPIC_BASE_URL: url })).adapter.checkHealth()).toMatchObject({
       status: "degraded",

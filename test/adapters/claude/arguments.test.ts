@@ -17,7 +17,7 @@ describe("the arguments of claude", () => {
     ["inspect", "deny", "Glob,Grep,Read", "dontAsk", undefined],
     ["modify", "deny", expect.stringContaining("Bash"), "acceptEdits", "mcp__words"],
     ["modify", "allow", expect.stringContaining("Bash"), "acceptEdits", "Bash,WebFetch,WebSearch,mcp__words"],
-  ] as const)("set the permissions of profile %s with approvals %s", (profile, approvals, tools, mode, allowed) => {
+  ] as const)("the arguments of claude set the permissions of profile %s with approvals %s", (profile, approvals, tools, mode, allowed) => {
     const given = argumentsOf({ profile, approvals, mcpServers: [server] });
     expect(readValue("--tools", given)).toEqual(tools);
     expect(readValue("--permission-mode", given)).toBe(mode);
@@ -28,7 +28,7 @@ describe("the arguments of claude", () => {
     ["inspect", "allow", "mcp__bridge"],
     ["inspect", "deny", "mcp__bridge"],
     ["modify", "deny", "mcp__words,mcp__bridge"],
-  ] as const)("allow the declared tools with profile %s and approvals %s", (profile, approvals, allowed) => {
+  ] as const)("the arguments of claude allow the declared tools with profile %s and approvals %s", (profile, approvals, allowed) => {
     const declared = markToolServer({
       name: "bridge",
       transport: "http",
@@ -44,29 +44,32 @@ describe("the arguments of claude", () => {
     ["inspect", "allow", []],
     ["modify", "deny", ["Bash", "WebFetch", "WebSearch"]],
     ["modify", "allow", []],
-  ] as const)("contain a rule per tool that needs approval with profile %s and approvals %s", (profile, approvals, ask) => {
-    expect(JSON.parse(readValue("--settings", argumentsOf({ profile, approvals })) ?? "")).toEqual({ permissions: { ask } });
-  });
+  ] as const)(
+    "the arguments of claude contain a rule per tool that needs approval with profile %s and approvals %s",
+    (profile, approvals, ask) => {
+      expect(JSON.parse(readValue("--settings", argumentsOf({ profile, approvals })) ?? "")).toEqual({ permissions: { ask } });
+    },
+  );
 
-  test("omit MCP servers with profile inspect, because their tools may change files", () => {
+  test("the arguments of claude omit MCP servers with profile inspect, because their tools may change files", () => {
     expect(readValue("--mcp-config", argumentsOf({ profile: "inspect", mcpServers: [server] }))).toBeUndefined();
   });
 
-  test("exclude other settings, disable permission prompts and never skip permissions", () => {
+  test("the arguments of claude exclude other settings, disable permission prompts and never skip permissions", () => {
     const given = argumentsOf();
     for (const flag of ["--setting-sources=", "--strict-mcp-config", "--restricted", "--permission-prompts=none", "--verbose"])
       expect(given).toContain(flag);
     expect(given.join(" ")).not.toMatch(/dangerously|bypass/);
   });
 
-  test("contain no message, system prompt or server secret, only paths of files", () => {
+  test("the arguments of claude contain no message, system prompt or server secret, only paths of files", () => {
     const given = argumentsOf({ systemPrompt: "be brief", mcpServers: [server] });
     expect(given.join(" ")).not.toMatch(/Do it|be brief|s3cret/);
     expect(readValue("--append-system-prompt-file", given)).toBe(files.systemPrompt);
     expect(readValue("--mcp-config", given)).toBe(files.mcpConfig);
   });
 
-  test("join every value to its flag, so that no value is parsed as a flag", () => {
+  test("the arguments of claude join every value to its flag, so that no value is parsed as a flag", () => {
     const hostile = "--dangerously-skip-permissions";
     const given = argumentsOf({ model: hostile, resumeToken: hostile, systemPrompt: hostile });
     expect(given).not.toContain(hostile);

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { readTurnUsage } from "../../../adapters/claude/usage.ts";
 
 describe("usage of a turn", () => {
-  test("has no thinking tokens when Claude Code does not report them", () => {
+  test("usage of a turn has no thinking tokens when Claude Code does not report them", () => {
     const usage = { inputTokens: 120, cachedReadTokens: 20, cachedWriteTokens: 10, outputTokens: 30, totalTokens: 180 };
     expect(readTurnUsage({ stopReason: "end_turn", usage })).toEqual({
       usage: { inputTokens: 150, outputTokens: 30, cacheReadTokens: 20, cacheWriteTokens: 10 },
     });
   });
 
-  test("adds the counts per model, which include sub-agents", () => {
+  test("usage of a turn adds the counts per model, which include sub-agents", () => {
     const row = {
       inputTokens: 120,
       cachedInputTokens: 20,
@@ -25,5 +25,5 @@ describe("usage of a turn", () => {
     });
   });
 
-  test("is empty when Claude Code reports none", () => expect(readTurnUsage({ stopReason: "end_turn" })).toEqual({}));
+  test("usage of a turn is empty when Claude Code reports none", () => expect(readTurnUsage({ stopReason: "end_turn" })).toEqual({}));
 });

@@ -65,10 +65,10 @@ test("CODEX_API_KEY takes precedence over OPENAI_API_KEY", async () => {
 });
 
 describe("health", () => {
-  test("is healthy over api with a key and no program", async () => {
+  test("health is healthy over api with a key and no program", async () => {
     expect(await (await open()).adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "api" });
   });
-  test("is offline without a key and names the variables", async () => {
+  test("health is offline without a key and names the variables", async () => {
     expect(await (await open({ OPENAI_API_KEY: "" })).adapter.checkHealth()).toMatchObject({
       status: "offline",
       detail: expect.stringMatching(/api: Set OPENAI_API_KEY or CODEX_API_KEY/),

@@ -26,20 +26,23 @@ describe("the arguments of codex exec", () => {
     ["inspect", "deny", "read-only"],
     ["modify", "allow", "workspace-write"],
     ["modify", "deny", "workspace-write"],
-  ] as const)("select for profile %s with approvals %s the sandbox %s without approval prompts", (profile, approvals, sandbox) => {
-    const argv = createCodexArguments(requestOf({ profile, approvals }), withKey, null);
-    expect(argv[argv.indexOf("--sandbox") + 1]).toBe(sandbox);
-    expect(configured(argv)).toMatchObject({ approval_policy: '"never"', approvals_reviewer: '"user"' });
-    expect(argv).toEqual(expect.arrayContaining(["--ignore-user-config", "--ignore-rules"]));
-  });
+  ] as const)(
+    "the arguments of codex exec select for profile %s with approvals %s the sandbox %s without approval prompts",
+    (profile, approvals, sandbox) => {
+      const argv = createCodexArguments(requestOf({ profile, approvals }), withKey, null);
+      expect(argv[argv.indexOf("--sandbox") + 1]).toBe(sandbox);
+      expect(configured(argv)).toMatchObject({ approval_policy: '"never"', approvals_reviewer: '"user"' });
+      expect(argv).toEqual(expect.arrayContaining(["--ignore-user-config", "--ignore-rules"]));
+    },
+  );
 
-  test("read the prompt from stdin and put the resumed session after the flags", () => {
+  test("the arguments of codex exec read the prompt from stdin and put the resumed session after the flags", () => {
     expect(createCodexArguments(requestOf(), withKey, null).at(-1)).toBe("-");
     expect(createCodexArguments(requestOf({ resumeToken: "an-id" }), withKey, "/f").slice(-3)).toEqual(["resume", "an-id", "-"]);
     expect(createCodexArguments(requestOf({ systemPrompt: "be-brief" }), withKey, null).join()).not.toMatch(/be-brief|--message/);
   });
 
-  test("allow a task in a subdirectory to write in the whole workspace", () => {
+  test("the arguments of codex exec allow a task in a subdirectory to write in the whole workspace", () => {
     const directories = { ...requestOf().directories, cwd: "/agents/one/sub" };
     const argv = createCodexArguments(requestOf({ directories }), withKey, null);
     expect(argv[argv.indexOf("--cd") + 1]).toBe("/agents/one/sub");
@@ -47,14 +50,17 @@ describe("the arguments of codex exec", () => {
     expect(createCodexArguments(requestOf(), withKey, null)).not.toContain("--add-dir");
   });
 
-  test.each(["medium", "high", "xhigh"] as const)("set the reasoning level %s if the task requests it", (reasoningLevel) => {
-    expect(configured(createCodexArguments(requestOf({ reasoningLevel }), withKey, null))["model_reasoning_effort"]).toBe(
-      `"${reasoningLevel}"`,
-    );
-    expect(configured(createCodexArguments(requestOf(), withKey, null))).not.toHaveProperty("model_reasoning_effort");
-  });
+  test.each(["medium", "high", "xhigh"] as const)(
+    "the arguments of codex exec set the reasoning level %s if the task requests it",
+    (reasoningLevel) => {
+      expect(configured(createCodexArguments(requestOf({ reasoningLevel }), withKey, null))["model_reasoning_effort"]).toBe(
+        `"${reasoningLevel}"`,
+      );
+      expect(configured(createCodexArguments(requestOf(), withKey, null))).not.toHaveProperty("model_reasoning_effort");
+    },
+  );
 
-  test("configure a provider with a key from the environment and few retries", () => {
+  test("the arguments of codex exec configure a provider with a key from the environment and few retries", () => {
     const argv = createCodexArguments(requestOf({ model: 'a"b' }), withKey, null);
     expect(argv.join()).not.toContain("sk-secret");
     const { model, model_provider: provider, model_providers: providers } = configured(argv);
@@ -68,11 +74,11 @@ describe("the arguments of codex exec", () => {
   test.each([
     [{ CODEX_API_KEY: "k", OPENAI_API_KEY: "other" }, /"env_key" = "CODEX_API_KEY"/],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }, /^(?!.*env_key).*"base_url" = "http:\/\/127\.0\.0\.1:1\/v1"/],
-  ])("configure the provider with %j", (env, providers) => {
+  ])("the arguments of codex exec configure the provider with %j", (env, providers) => {
     expect(configured(createCodexArguments(requestOf(), contextOf(env), null))["model_providers"]).toMatch(providers);
   });
 
-  test("configure no provider without a key or a base URL", () => {
+  test("the arguments of codex exec configure no provider without a key or a base URL", () => {
     expect(configured(createCodexArguments(requestOf(), contextOf({}, "user"), null))).not.toHaveProperty("model_provider");
   });
 
@@ -91,7 +97,7 @@ describe("the arguments of codex exec", () => {
 describe("MCP servers", () => {
   const stdio = { name: "my server", transport: "stdio" as const, command: "serve", args: ["-x"] };
 
-  test("pass secrets as environment variables that commands do not receive", () => {
+  test("MCP servers pass secrets as environment variables that commands do not receive", () => {
     const { config, env } = configureMcpServers({
       profile: "modify",
       mcpServers: [
@@ -111,14 +117,14 @@ describe("MCP servers", () => {
     });
   });
 
-  test("approve only read-only tools automatically with profile inspect", () => {
+  test("MCP servers approve only read-only tools automatically with profile inspect", () => {
     const { config } = configureMcpServers({ profile: "inspect", mcpServers: [stdio] });
     expect(config).toEqual({
       my_server: { default_tools_approval_mode: "auto", command: "serve", args: ["-x"], env_vars: ["BRIDGE_TASK_ID", "TMPDIR"] },
     });
   });
 
-  test.each(["inspect", "modify"] as const)("approve declared tools and run them in parallel with profile %s", (profile) => {
+  test.each(["inspect", "modify"] as const)("MCP servers approve declared tools and run them in parallel with profile %s", (profile) => {
     const declared = markToolServer({
       name: "bridge",
       transport: "http",
@@ -135,7 +141,7 @@ describe("MCP servers", () => {
     ["a supported server", stdio, null],
     ["an unsupported transport", { name: "old", transport: "sse", url: "https://old.example" }, expect.stringMatching(/"old".*sse/)],
     ["an invalid variable name", { ...stdio, env: { "a;b": "x" } }, expect.stringMatching(/"my server".*"a;b"/)],
-  ])("are checked for %s", (_, server, reason) => {
+  ])("MCP servers are checked for %s", (_, server, reason) => {
     expect(explainUnsupportedServer({ mcpServers: [server] })).toEqual(reason);
   });
 });
@@ -159,7 +165,7 @@ describe("isStrictSchema", () => {
     [{ type: "array", items: strict }, false],
     [{ anyOf: [strict] }, false],
     [{ ...strict, properties: { n: true } }, false],
-  ])("of %j is %s", (schema, expected) => {
+  ])("isStrictSchema of %j is %s", (schema, expected) => {
     expect(isStrictSchema(schema)).toBe(expected);
   });
 });
@@ -170,11 +176,11 @@ describe("TOML", () => {
     ['"\\\n\u2028', '"\\"\\\\\\n\u2028"'],
     ["\u007f\ud800", '"\\u007f\ufffd"'],
     [[], "[]"],
-  ])("serializes %j", (value, toml) => {
+  ])("TOML serializes %j", (value, toml) => {
     expect(toToml(value)).toBe(toml);
   });
 
-  test("keeps any string within one quoted line", () => {
+  test("TOML keeps any string within one quoted line", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('"', "\\", "\n", "\r", "\0", "\u007f", "\ud800", "é", "a") }), (text) => {
         expect(toToml(text)).toMatch(/^"(?:[^"\\\p{Cc}]|\\.)*"$/su);
@@ -182,7 +188,7 @@ describe("TOML", () => {
     );
   });
 
-  test("rejects null", () => {
+  test("TOML rejects null", () => {
     expect(() => toToml(null)).toThrow("TOML cannot represent null.");
   });
 });

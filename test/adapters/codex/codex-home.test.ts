@@ -28,7 +28,7 @@ async function expectUntouched(directory: string): Promise<void> {
 }
 
 describe("the home of Codex", () => {
-  test("contains Bridge's settings and no rules", async () => {
+  test("the home of Codex contains Bridge's settings and no rules", async () => {
     const home = await temporaryDirectory();
     const own = path.join(home, ".codex");
     await mkdir(path.join(own, "rules/deep"), { recursive: true });
@@ -40,7 +40,7 @@ describe("the home of Codex", () => {
     expect((await readdir(own)).toSorted()).toEqual(["config.toml", "sessions"]);
   });
 
-  test("replaces a link that a task left, without changes in the link's target", async () => {
+  test("the home of Codex replaces a link that a task left, without changes in the link's target", async () => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await symlink(outside, path.join(home, ".codex"));
     await makeHomeWithSettings(taskIn(home));
@@ -49,7 +49,7 @@ describe("the home of Codex", () => {
     expect(await readdir(path.join(home, ".codex"))).toEqual(["config.toml"]);
   });
 
-  test("replaces a link over the cli connection", async () => {
+  test("the home of Codex replaces a link over the cli connection", async () => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await symlink(outside, path.join(home, ".codex"));
     expect(await makeHome(taskIn(home))).toEqual({ CODEX_HOME: path.join(home, ".codex") });
@@ -57,7 +57,7 @@ describe("the home of Codex", () => {
     expect(await readdir(path.join(home, ".codex"))).toEqual([]);
   });
 
-  test.each(["rules", "config.toml"])("does not follow a link at %s", async (name) => {
+  test.each(["rules", "config.toml"])("the home of Codex does not follow a link at %s", async (name) => {
     const [home, outside] = [await temporaryDirectory(), await victim()];
     await mkdir(path.join(home, ".codex"));
     await symlink(path.join(outside, name), path.join(home, ".codex", name));
@@ -65,14 +65,14 @@ describe("the home of Codex", () => {
     await expectUntouched(outside);
   });
 
-  test("replaces a directory that a task left at the path of the settings", async () => {
+  test("the home of Codex replaces a directory that a task left at the path of the settings", async () => {
     const home = await temporaryDirectory();
     await mkdir(path.join(home, ".codex/config.toml/deep"), { recursive: true });
     await makeHomeWithSettings(taskIn(home));
     expect(await readFile(path.join(home, ".codex/config.toml"), "utf8")).toContain("bridge-inspect");
   });
 
-  test("is the operator's home directory with home: user, and is not changed", async () => {
+  test("the home of Codex is the operator's home directory with home: user, and is not changed", async () => {
     const home = await temporaryDirectory();
     expect(await makeHomeWithSettings(taskIn(home, { home: "user" }))).toEqual({});
     expect(await readdir(home)).toEqual([]);

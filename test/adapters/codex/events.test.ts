@@ -20,7 +20,7 @@ function replay(name: string) {
 const output = (text: string): Step => ({ kind: "facts", facts: { output: text, resumeToken: expect.any(String) as string } });
 
 describe("the output of codex exec", () => {
-  test("reports a command, and the message after it as the answer", () => {
+  test("the output of codex exec reports a command, and the message after it as the answer", () => {
     const { steps, reader } = replay("tool-call");
     const input = { command: "/bin/bash -lc 'echo hi; pwd'" };
     const invoked = { kind: "tool.invoked", toolCallId: "item_1", toolName: "shell", input };
@@ -37,7 +37,7 @@ describe("the output of codex exec", () => {
     expect(reader.session).toMatch(/^[\da-f-]{36}$/);
   });
 
-  test("reports a failed command and an edit", () => {
+  test("the output of codex exec reports a failed command and an edit", () => {
     const { stepsOf } = replay("edit");
     expect(stepsOf("tool.completed")).toMatchObject([
       { output: expect.stringContaining("No such file"), isError: true },
@@ -50,7 +50,7 @@ describe("the output of codex exec", () => {
     expect(stepsOf("facts")).toEqual([output("Written.")]);
   });
 
-  test("reports a completed and a rejected MCP tool call", () => {
+  test("the output of codex exec reports a completed and a rejected MCP tool call", () => {
     expect(replay("mcp").stepsOf("tool.completed")).toMatchObject([
       { output: { content: [{ type: "text", text: "did look" }] }, isError: false },
     ]);
@@ -60,13 +60,13 @@ describe("the output of codex exec", () => {
     expect(refused.stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
-  test("contains no line for a rejected command", () => {
+  test("the output of codex exec contains no line for a rejected command", () => {
     const { stepsOf } = replay("refused");
     expect(stepsOf("tool.invoked")).toEqual([]);
     expect(stepsOf("facts")).toEqual([output("done")]);
   });
 
-  test("reports an unknown model as a warning", () => {
+  test("the output of codex exec reports an unknown model as a warning", () => {
     const { stepsOf } = replay("unknown-model");
     expect(stepsOf("progress")).toEqual([
       { kind: "progress", data: { warning: expect.stringContaining("Model metadata for `tm` not found") } },
@@ -74,7 +74,7 @@ describe("the output of codex exec", () => {
     expect(stepsOf("ended")).toEqual([{ kind: "ended", outcome: { status: "ok" } }]);
   });
 
-  test("keeps every Unicode character", () => {
+  test("the output of codex exec keeps every Unicode character", () => {
     expect(replay("unicode").stepsOf("facts")).toEqual([output('Grüße 世界 👩‍🚀 \u2028 "q" \\ \r\n x')]);
   });
 
@@ -101,7 +101,7 @@ describe("the output of codex exec", () => {
     ["stream disconnected before completion", "model_error"],
     ["null", "model_error"],
     ["{}", "model_error"],
-  ])("with the message %j is %s", (message, errorCode) => {
+  ])("the output of codex exec with the message %j is %s", (message, errorCode) => {
     expect(explainFailure(message)).toMatchObject({ status: "error", errorCode, error: expect.stringContaining(message) });
   });
 
@@ -123,7 +123,7 @@ describe("the output of codex exec", () => {
 describe("invalid output", () => {
   const hostile: unknown[] = [null, 5, "text", [], {}, { toString: 1, valueOf: 1 }];
 
-  test("affects only its line", () => {
+  test("invalid output affects only its line", () => {
     const lines = hostile.flatMap((value) => [
       { type: "turn.failed", error: { message: value } },
       { type: "turn.failed", error: value },
@@ -136,7 +136,7 @@ describe("invalid output", () => {
     expect(lines.flatMap((line) => read(line)).filter(({ kind }) => kind === "ended")).toHaveLength(3 * hostile.length);
   });
 
-  test("affects only a notice or a tool name over acp", () => {
+  test("invalid output affects only a notice or a tool name over acp", () => {
     for (const value of hostile) {
       expect(readNotice({ sessionUpdate: "agent_message_chunk", content: { text: value } })?.text).toBeTypeOf("string");
       expect(readNotice({ sessionUpdate: "session_info_update", _meta: value })).toBeNull();
@@ -157,19 +157,19 @@ describe("usage", () => {
   const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 };
   const counts = { input_tokens: 130, cached_input_tokens: 20, cache_write_input_tokens: 0, output_tokens: 30, reasoning_output_tokens: 5 };
 
-  test("over cli includes cached tokens and reasoning in the reported counts", () => {
+  test("usage over cli includes cached tokens and reasoning in the reported counts", () => {
     expect(normalizeUsage(readSessionUsage(counts))).toEqual(oneCall);
     expect(normalizeUsage(readSessionUsage({ ...counts, cache_write_input_tokens: 7 }))).toEqual({ ...oneCall, cacheWriteTokens: 7 });
     expect(readSessionUsage(undefined)).toBeUndefined();
   });
 
-  test("over acp adds cached tokens to the reported input", () => {
+  test("usage over acp adds cached tokens to the reported input", () => {
     const turn = { inputTokens: 110, cachedReadTokens: 20, cachedWriteTokens: 0, outputTokens: 30, thoughtTokens: 5, totalTokens: 160 };
     expect(normalizeUsage(readTurnUsage(turn))).toEqual(oneCall);
     expect(readTurnUsage(null)).toBeUndefined();
   });
 
-  test("of a resumed session is the difference between two totals", () => {
+  test("usage of a resumed session is the difference between two totals", () => {
     const before = readSessionUsage(replay("tool-call").reader.sessionUsage);
     const after = readSessionUsage(replay("resumed").reader.sessionUsage);
     expect(normalizeUsage(combineUsage(after, before, -1))).toEqual(oneCall);

@@ -31,12 +31,12 @@ async function installByNpm(): Promise<{ directory: string; native: string }> {
   return { directory, native };
 }
 
-test("finds the native program behind npm's launcher script", async () => {
+test("findCodex finds the native program behind npm's launcher script", async () => {
   const { directory, native } = await installByNpm();
   expect(findCodex(contextOf(directory))).toEqual({ argv: [native] });
 });
 
-test("uses any other program unchanged", async () => {
+test("findCodex uses any other program unchanged", async () => {
   const directory = await temporaryDirectory();
   const program = writeProgram(path.join(directory, "codex"));
   expect(findCodex(contextOf(directory))).toEqual({ argv: [program] });

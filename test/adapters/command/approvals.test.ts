@@ -33,7 +33,7 @@ describe("the example agent", () => {
   test.each([
     ["approve", undefined, "I wrote answer.md.", ["answer.md"]],
     ["reject", "Not today.", "I wrote nothing: Not today.", []],
-  ] as const)("asks before it writes, and after the decision to %s goes on", async (decision, reason, output, files) => {
+  ] as const)("the example agent asks before it writes, and after the decision to %s goes on", async (decision, reason, output, files) => {
     const { bridge, dispatch, pending, end, decide } = await start([process.execPath, example]);
     await dispatch({ taskId: "write-1", message: "Forty-two." });
     const [approval] = (await pending()).body.data;
@@ -54,7 +54,7 @@ describe("the example agent", () => {
     ]);
   });
 
-  test("is rejected without a question if the task may not write, and writes without one if everything is allowed", async () => {
+  test("the example agent is rejected without a question if the task may not write, and writes without one if everything is allowed", async () => {
     const { bridge, dispatch } = await start([process.execPath, example]);
     const inspect = await dispatch({ taskId: "i", profile: "inspect" }, waited);
     expect(inspect.body.result.output).toContain("the task's profile is inspect");
@@ -63,7 +63,7 @@ describe("the example agent", () => {
     expect((await bridge.call("GET", "/api/v2/approvals")).body.data).toEqual([]);
   });
 
-  test("is rejected when its time is over", async () => {
+  test("the example agent is rejected when its time is over", async () => {
     const { dispatch } = await start([process.execPath, example], { BRIDGE_APPROVAL_SECONDS: "1" });
     const { body } = await dispatch({ taskId: "late" }, waited);
     expect(body).toMatchObject({ state: "completed", result: { output: expect.stringContaining("No decision was made") } });

@@ -34,7 +34,7 @@ describe("an event line", () => {
       }),
     ],
     [{ type: "execution.progress", step: 1, of: 2 }, event("execution.progress", { step: 1, of: 2 })],
-  ])("is parsed: %j", (line, expected) => {
+  ])("an event line is parsed: %j", (line, expected) => {
     expect(readLine(JSON.stringify(line))).toEqual(expected);
     expect(readLine(`  ${JSON.stringify(line)}\r`)).toEqual(expected);
   });
@@ -136,14 +136,14 @@ describe("a result line", () => {
     ["usage.inputTokens", { usage: { inputTokens: "many", outputTokens: 1 } }],
     ["costUsd", { costUsd: -1 }],
     ["outputs", { outputs: [1] }],
-  ])("with an invalid %s fails the task and names the field", (path, fields) => {
+  ])("a result line with an invalid %s fails the task and names the field", (path, fields) => {
     expect(readLine(JSON.stringify({ type: "result", ...fields }))).toEqual(
       result({ status: "error", errorCode: "adapter_error", error: expect.stringContaining(path) }),
     );
   });
 });
 
-test("keeps a member named __proto__ of outputs, inputs and progress", () => {
+test("the reader keeps a member named __proto__ of outputs, inputs and progress", () => {
   const data = '{"__proto__":{"admin":true},"constructor":1}';
   const written = (line: string) => JSON.stringify(readLine(line));
   expect(written(`{"type":"result","status":"ok","outputs":${data}}`)).toContain(`"outputs":${data}`);

@@ -29,13 +29,13 @@ afterEach(async () => {
 });
 
 describe("a program without the protocol", () => {
-  test("prints its answer", async () => {
+  test("a program without the protocol prints its answer", async () => {
     await initialize(shell('printf "one\\n\\nthree"'));
     expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "one\n\nthree", connection: "cli" });
     expect(textOf(events).join("")).toBe("one\n\nthree");
   });
 
-  test("can discard text of its answer, but not text before a tool call", async () => {
+  test("a program without the protocol can discard text of its answer, but not text before a tool call", async () => {
     const invoked = JSON.stringify({ type: "tool.invoked", toolCallId: "1", toolName: "look", input: {} });
     const completed = JSON.stringify({ type: "tool.completed", toolCallId: "1", toolName: "look", output: "seen", isError: false });
     const discarded = JSON.stringify({ type: "assistant.text_discarded" });
@@ -52,14 +52,14 @@ describe("a program without the protocol", () => {
     ]);
   });
 
-  test("can split a character between two events of its text, and half a character becomes U+FFFD", async () => {
+  test("a program without the protocol can split a character between two events of its text, and half a character becomes U+FFFD", async () => {
     const deltas = ["a\ud83d", "\ude00b", "\ud83d"].map((content) => JSON.stringify({ type: "assistant.text", content }));
     await initialize(shell([...deltas, "c"].map((line) => `printf '%s\\n' '${line}'`).join(";")));
     expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "a😀b\ufffdc\n" });
     expect(textOf(events)).toEqual(["a", "😀b", "\ufffd", "c\n"]);
   });
 
-  test("is limited in output by the size of its text in JSON", async () => {
+  test("a program without the protocol is limited in output by the size of its text in JSON", async () => {
     const printing = (bytes: number, byte: number) =>
       shell(`head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | fold -b -w 1000`);
     const sizeOf = (texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(JSON.stringify(text)) - 2, 0);
@@ -79,7 +79,7 @@ describe("a program without the protocol", () => {
     expect(await adapter.execute(request())).toMatchObject({ errorCode: "output_limit" });
   });
 
-  test("reports a tool call in a line of more than 8 MiB, which is cut", async () => {
+  test("a program without the protocol reports a tool call in a line of more than 8 MiB, which is cut", async () => {
     const invoked = JSON.stringify({ type: "tool.invoked", toolCallId: "1", toolName: "make", input: {} });
     const start = '{"type":"tool.completed","toolCallId":"1","toolName":"make","output":"';
     await initialize(
@@ -91,21 +91,21 @@ describe("a program without the protocol", () => {
     ]);
   });
 
-  test("prints a million short lines, which are emitted as few events", async () => {
+  test("a program without the protocol prints a million short lines, which are emitted as few events", async () => {
     await initialize(shell("yes '{' | head -n 1000000"));
     const { status, output } = await adapter.execute(request());
     expect([status, output]).toEqual(["ok", "{\n".repeat(1_000_000)]);
     expect(events.length).toBeLessThan(1_000);
   });
 
-  test("reads the request from stdin, followed by its end", async () => {
+  test("a program without the protocol reads the request from stdin, followed by its end", async () => {
     await initialize(["cat"]);
     const asked = request({ message: "für dich\n'; rm -rf /", metadata: { a: [1] } });
     const { output } = await adapter.execute(asked);
     expect(JSON.parse(output ?? "")).toEqual(asked);
   });
 
-  test("receives the listed variables and its directories, and runs in the requested directory", async () => {
+  test("a program without the protocol receives the listed variables and its directories, and runs in the requested directory", async () => {
     const env = { PATH: process.env["PATH"], LANG: "C", API_KEY: "k", BRIDGE_TOKENS_FILE: "secret", TMPDIR: "/tmp" };
     await initialize([process.execPath, misbehaving, "environment"], {
       env,
@@ -125,24 +125,24 @@ describe("a program without the protocol", () => {
     ["does not exist", ["/no/such/program"], "spawn_failed", /ENOENT/],
     ["writes an endless line", [process.execPath, misbehaving, "long-line"], "output_limit", /8 MiB/],
     ["writes without end", [process.execPath, misbehaving, "flood-stdout"], "output_limit", /32 MiB/],
-  ])("fails with a specific error when it %s", async (_name, argv, errorCode, error) => {
+  ])("a program without the protocol fails with a specific error when it %s", async (_name, argv, errorCode, error) => {
     await initialize(argv);
     expect(await adapter.execute(request())).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(error) });
   });
 });
 
 describe("a result line", () => {
-  test("takes precedence over the exit code", async () => {
+  test("a result line takes precedence over the exit code", async () => {
     await initialize(shell(`echo working; echo '{"type":"result","output":"42","resumeToken":"r"}'; exit 7`));
     expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "42", resumeToken: "r" });
   });
 
-  test("counts although the program does not exit", async () => {
+  test("a result line counts although the program does not exit", async () => {
     await initialize(shell(`echo '{"type":"result","output":"42"}'; exec sleep 60`));
     expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "42" });
   });
 
-  test("that is not valid fails the task and keeps the text", async () => {
+  test("a result line that is not valid fails the task and keeps the text", async () => {
     await initialize(shell(`echo half; echo '{"type":"result","costUsd":"much"}'`));
     expect(await adapter.execute(request())).toMatchObject({
       status: "error",
@@ -152,7 +152,7 @@ describe("a result line", () => {
     });
   });
 
-  test("counts once; a second result and reserved events are dropped with one log line", async () => {
+  test("a result line counts once; a second result and reserved events are dropped with one log line", async () => {
     const lines = [
       '{"type":"execution.started"}',
       '{"type":"result","output":"first"}',
@@ -198,7 +198,7 @@ test("a program that prints the character U+FFFD itself causes no warning", asyn
 });
 
 describe("a canceled task", () => {
-  test("keeps its text and ignores a late result", async () => {
+  test("a canceled task keeps its text and ignores a late result", async () => {
     await initialize(
       shell(`trap 'echo "{\\"type\\":\\"result\\",\\"output\\":\\"late\\"}"; exit 0' TERM; echo begun; while :; do sleep 0.02; done`),
     );
@@ -209,7 +209,7 @@ describe("a canceled task", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("kills its descendants and counts those that escaped the process group", async () => {
+  test("a canceled task kills its descendants and counts those that escaped the process group", async () => {
     await initialize(shell("setsid sh -c 'echo begun; exec sleep 60' & wait"));
     const running = adapter.execute(request());
     await firstEvent();
@@ -220,7 +220,7 @@ describe("a canceled task", () => {
 });
 
 describe("health", () => {
-  test("names the program", async () => {
+  test("health names the program", async () => {
     await initialize(["sh", "-c", "true"]);
     expect(await adapter.checkHealth()).toEqual({
       status: "healthy",
@@ -232,7 +232,7 @@ describe("health", () => {
     });
   });
 
-  test("names the setting when the program is not executable", async () => {
+  test("health names the setting when the program is not executable", async () => {
     await initialize(["no-such-agent"]);
     const health = await adapter.checkHealth();
     expect(health).toMatchObject({ status: "offline", connection: null, detail: expect.stringMatching(/no-such-agent.*BRIDGE_COMMAND/) });

@@ -8,7 +8,7 @@ import { expert, finding, openCouncil, shareBridge, startBridge } from "./open-c
 shareBridge();
 
 describe("the panel of one runtime over HTTP", () => {
-  test("with intensity quick asks each role once and reports", async () => {
+  test("the panel of one runtime over HTTP with intensity quick asks each role once and reports", async () => {
     const { dispatch, asked, workspace, eventLog, ended } = await openCouncil({
       [expert]: { outputs: [finding("HIGH", "Tokens never expire")], confidence: "high" },
     });
@@ -53,7 +53,7 @@ describe("the panel of one runtime over HTTP", () => {
     });
   });
 
-  test("with intensity standard handles challenges, withdrawals, added domains, prose around JSON, invalid answers and silence", async () => {
+  test("the panel of one runtime over HTTP with intensity standard handles challenges, withdrawals, added domains, prose around JSON, invalid answers and silence", async () => {
     const { dispatch, asked, ended } = await openCouncil({
       [`${expert} 1`]: {
         outputs: [finding("CRITICAL", "Tokens never expire"), finding("HIGH", "Passwords are in the logs")],
@@ -92,7 +92,7 @@ describe("the panel of one runtime over HTTP", () => {
     );
   });
 
-  test("with intensity thorough continues until all outputs are settled", async () => {
+  test("the panel of one runtime over HTTP with intensity thorough continues until all outputs are settled", async () => {
     const { dispatch, asked, ended } = await openCouncil({
       [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
       "Challenger 2": { challenges: [{ target_finding_id: "C001", challenge_text: "They expire after a day." }] },
@@ -115,7 +115,7 @@ describe("the panel of one runtime over HTTP", () => {
     expect(asked().map(({ round }) => round)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
   });
 
-  test("reports the first round when the runtime crashes in the second", async () => {
+  test("the panel of one runtime over HTTP reports the first round when the runtime crashes in the second", async () => {
     const { dispatch, ended } = await openCouncil({
       [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
       [`${expert} 2`]: "crash",
@@ -128,7 +128,7 @@ describe("the panel of one runtime over HTTP", () => {
     expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(3);
   });
 
-  test("fails if its runtime is not loaded, and reports it", async () => {
+  test("the panel of one runtime over HTTP fails if its runtime is not loaded, and reports it", async () => {
     const { dispatch, ended, eventLog } = await openCouncil({});
     await dispatch({ provider: undefined });
     expect(await ended("failed")).toMatchObject({
@@ -154,7 +154,7 @@ describe("the panel of one runtime over HTTP", () => {
     ]);
   });
 
-  test("rejects an invalid input with the names of its fields", async () => {
+  test("the panel of one runtime over HTTP rejects an invalid input with the names of its fields", async () => {
     const { dispatch } = await openCouncil({});
     for (const [changes, field] of [
       [{ review_id: "other" }, "bridgeInput.review_id"],
@@ -169,7 +169,7 @@ describe("the panel of one runtime over HTTP", () => {
     }
   });
 
-  test("skips a runtime that the workspace's settings disable", async () => {
+  test("the panel of one runtime over HTTP skips a runtime that the workspace's settings disable", async () => {
     const { dispatch, asked, ended, workspace } = await openCouncil({});
     mkdirSync(workspace, { recursive: true });
     writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ bridges: { command: { enabled: false } } }));
@@ -182,7 +182,7 @@ describe("the panel of one runtime over HTTP", () => {
     expect(asked()).toEqual([]);
   });
 
-  test("reports stale settings, and an invalid field does not enable a disabled runtime", async () => {
+  test("the panel of one runtime over HTTP reports stale settings, and an invalid field does not enable a disabled runtime", async () => {
     const { dispatch, asked, ended, workspace } = await openCouncil({});
     mkdirSync(workspace, { recursive: true });
     const settings = { bridges: { command: { enabled: false } }, reasoning_level: "low", updated: "2020-01-01T00:00:00Z", ttl_hours: 24 };
@@ -200,7 +200,7 @@ describe("the panel of one runtime over HTTP", () => {
     expect(asked()).toEqual([]);
   });
 
-  test("passes the reasoning level of the settings to every role's runtime", async () => {
+  test("the panel of one runtime over HTTP passes the reasoning level of the settings to every role's runtime", async () => {
     const { dispatch, asked, ended, workspace } = await openCouncil({});
     mkdirSync(workspace, { recursive: true });
     writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ reasoning_level: "high" }));
@@ -209,7 +209,7 @@ describe("the panel of one runtime over HTTP", () => {
     expect(asked().map(({ reasoningLevel }) => reasoningLevel)).toEqual(["high", "high", "high"]);
   });
 
-  test("asks no questions if it needs more than the operator allows", async () => {
+  test("the panel of one runtime over HTTP asks no questions if it needs more than the operator allows", async () => {
     const { dispatch, asked, ended } = await openCouncil(
       {},
       await startBridge(await temporaryDirectory(), { BRIDGE_COUNCIL_MAX_RUNS: "5" }),
@@ -226,15 +226,18 @@ describe("the panel of one runtime over HTTP", () => {
     ["review", undefined, "inspect"],
     ["review", "modify", "inspect"],
     ["implementation", "modify", "modify"],
-  ])("of task type %s with the profile %s in the dispatch asks its roles with %s", async (task_type, profile, ofRoles) => {
-    const { bridge, dispatch, asked, ended, input } = await openCouncil({});
-    const body = { provider: "bridge-codex", agentId: "writer", bridgeInput: { ...input, task_type, intensity: "quick" }, profile };
-    const preview = await bridge.call("POST", "/api/v2/dispatch/check", body);
-    expect(await preview.json()).toMatchObject({ wouldAnswer: 202, task: { resolved: { profile: ofRoles } } });
-    await dispatch({ task_type, intensity: "quick" }, { profile });
-    expect(await ended("completed")).toMatchObject({ outputs: { capability_profile: ofRoles } });
-    expect(asked().map((question) => question.profile)).toEqual([ofRoles, ofRoles, ofRoles]);
-  });
+  ])(
+    "the panel of one runtime over HTTP of task type %s with the profile %s in the dispatch asks its roles with %s",
+    async (task_type, profile, ofRoles) => {
+      const { bridge, dispatch, asked, ended, input } = await openCouncil({});
+      const body = { provider: "bridge-codex", agentId: "writer", bridgeInput: { ...input, task_type, intensity: "quick" }, profile };
+      const preview = await bridge.call("POST", "/api/v2/dispatch/check", body);
+      expect(await preview.json()).toMatchObject({ wouldAnswer: 202, task: { resolved: { profile: ofRoles } } });
+      await dispatch({ task_type, intensity: "quick" }, { profile });
+      expect(await ended("completed")).toMatchObject({ outputs: { capability_profile: ofRoles } });
+      expect(asked().map((question) => question.profile)).toEqual([ofRoles, ofRoles, ofRoles]);
+    },
+  );
 
   test.each(["bridge-codex", "deep-council"])("%s rejects an implementation without the profile modify", async (provider) => {
     const { bridge, dispatch, asked, input } = await openCouncil({});
@@ -267,7 +270,7 @@ describe("the panel of one runtime over HTTP", () => {
 describe("a stopped council", () => {
   const waiting = { [expert]: "silence", Challenger: "silence", "Integration Checker": "silence" };
 
-  test("cancels its child tasks when it is canceled", async () => {
+  test("a stopped council cancels its child tasks when it is canceled", async () => {
     const { bridge, dispatch, asked, ended, taskId } = await openCouncil(waiting);
     await dispatch();
     await expect.poll(() => asked().length, { timeout: 10_000 }).toBe(3);
@@ -277,7 +280,7 @@ describe("a stopped council", () => {
     expect(children.data.map(({ state }) => state)).toEqual(["cancelled", "cancelled", "cancelled"]);
   });
 
-  test("fails after a crash of Bridge in the second round, with a complete event log", async () => {
+  test("a stopped council fails after a crash of Bridge in the second round, with a complete event log", async () => {
     const { bridge, dispatch, asked, start, eventLog, ended, taskId } = await openCouncil(
       {
         ...waiting,
@@ -300,7 +303,7 @@ describe("a stopped council", () => {
 });
 
 describe("the deep council over HTTP", () => {
-  test("asks available runtimes, records missing ones and writes its report", async () => {
+  test("the deep council over HTTP asks available runtimes, records missing ones and writes its report", async () => {
     const { bridge, dispatch, workspace, eventLog, ended, taskId } = await openCouncil({
       [`${expert} 1`]: { outputs: [finding("HIGH", "Tokens never expire")] },
       "Devil's Advocate": { challenges: [{ target_finding_id: "D001", challenge_text: "They expire." }] },
@@ -347,7 +350,7 @@ describe("the deep council over HTTP", () => {
     expect(new Set(progress.map(({ provider }) => provider))).toEqual(new Set(["command"]));
   });
 
-  test("fails with output_invalid if no answer is valid, and names the runtime", async () => {
+  test("the deep council over HTTP fails with output_invalid if no answer is valid, and names the runtime", async () => {
     const { dispatch, ended } = await openCouncil({ [expert]: "prose", Challenger: "prose", "Integration Checker": "prose" });
     await dispatch({ provider: undefined, providers: ["command", "codex"] }, { provider: "deep-council" });
     const { output, ...result } = await ended("failed");
@@ -360,7 +363,7 @@ describe("the deep council over HTTP", () => {
     expect(output).toContain("## Runtimes that did not take part");
   });
 
-  test("fails if no runtime is available, and reports the skipped ones", async () => {
+  test("the deep council over HTTP fails if no runtime is available, and reports the skipped ones", async () => {
     const { dispatch, ended } = await openCouncil({});
     await dispatch({ provider: undefined, providers: ["claude", "codex"] }, { provider: "deep-council" });
     expect(await ended("failed")).toMatchObject({

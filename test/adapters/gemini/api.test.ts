@@ -43,13 +43,13 @@ test("the key is sent as a header and not in the URL", async () => {
 });
 
 describe("health", () => {
-  test("is healthy over api with a key and no program", async () => {
+  test("health is healthy over api with a key and no program", async () => {
     expect(await (await open()).adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "api" });
   });
   test.each([
     [{ GEMINI_API_KEY: "" }, /api: Set GEMINI_API_KEY or GOOGLE_API_KEY/],
     [{ GOOGLE_GENAI_USE_VERTEXAI: "true" }, /GOOGLE_GENAI_USE_VERTEXAI is set/],
-  ])("is offline with %j and names the variable", async (changes, words) => {
+  ])("health is offline with %j and names the variable", async (changes, words) => {
     expect(await (await open(changes)).adapter.checkHealth()).toMatchObject({ status: "offline", detail: expect.stringMatching(words) });
   });
 });

@@ -29,7 +29,7 @@ const answerOf = (steps: readonly Step[]): string =>
     .join("");
 
 describe("the output of Gemini CLI", () => {
-  test("reports a tool call, the answer after it, the model and the session", () => {
+  test("the output of Gemini CLI reports a tool call, the answer after it, the model and the session", () => {
     const { steps, facts, ended } = replay("tool-call", 0);
     const toolCallId = "run_shell_command__c1";
     expect(steps.filter(({ kind }) => kind.startsWith("tool."))).toEqual([
@@ -45,14 +45,14 @@ describe("the output of Gemini CLI", () => {
     });
   });
 
-  test("keeps the id of a resumed session and counts only this task", () => {
+  test("the output of Gemini CLI keeps the id of a resumed session and counts only this task", () => {
     const { steps, facts } = replay("resume", 0);
     expect(answerOf(steps)).toBe("I go on.");
     expect(facts["resumeToken"]).toBe(replay("tool-call", 0).facts["resumeToken"]);
     expect(facts["usage"]).toEqual({ inputTokens: 130, outputTokens: 35, thinkingTokens: 5, cacheReadTokens: 20 });
   });
 
-  test("reports a denied tool as an error of the call and not of the task", () => {
+  test("the output of Gemini CLI reports a denied tool as an error of the call and not of the task", () => {
     const { steps, ended } = replay("denied", 0);
     expect(steps.find(({ kind }) => kind === "tool.completed")).toMatchObject({
       isError: true,
@@ -62,7 +62,7 @@ describe("the output of Gemini CLI", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("reports the results of two parallel tools separately", () => {
+  test("the output of Gemini CLI reports the results of two parallel tools separately", () => {
     const { steps } = replay("two-tools", 0);
     expect(steps.flatMap((step) => (step.kind === "tool.completed" ? [[step.toolCallId, step.isError]] : []))).toEqual([
       ["read_file__c3", false],
@@ -70,12 +70,12 @@ describe("the output of Gemini CLI", () => {
     ]);
   });
 
-  test("keeps every character, including terminal control sequences", () => {
+  test("the output of Gemini CLI keeps every character, including terminal control sequences", () => {
     const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
     expect(answerOf(replay("unicode", 0).steps)).toBe(text);
   });
 
-  test("ignores an error that Gemini recovered from", () => {
+  test("the output of Gemini CLI ignores an error that Gemini recovered from", () => {
     expect(replay("error-once", 0).ended).toEqual([{ status: "ok" }]);
   });
 
@@ -97,13 +97,13 @@ describe("the output of Gemini CLI", () => {
     expect(answerOf(steps)).toBe("");
   });
 
-  test("reports no session before the first model answer, but one after the turn limit", () => {
+  test("the output of Gemini CLI reports no session before the first model answer, but one after the turn limit", () => {
     expect(replay("error-401", 145).facts).toEqual({});
     expect(replay("max-turns", 53).facts).toHaveProperty("resumeToken");
   });
 
   // When Gemini detects a loop it stops, discards the answer and reports success.
-  test("reports a detected loop as a failure", () => {
+  test("the output of Gemini CLI reports a detected loop as a failure", () => {
     const { read, explainExit } = createGeminiReader();
     read({ type: "error", severity: "warning", message: "Loop detected, stopping execution" });
     expect(read({ type: "result", status: "success" })).toEqual([]);
@@ -113,21 +113,21 @@ describe("the output of Gemini CLI", () => {
     });
   });
 
-  test("ignores lines of other types and shapes", () => {
+  test("the output of Gemini CLI ignores lines of other types and shapes", () => {
     const { read } = createGeminiReader();
     expect(
       [{ type: "thought" }, { type: "init" }, { type: "message", role: "user", content: "x" }, {}].flatMap((line) => read(line)),
     ).toEqual([]);
   });
 
-  test("reports success without usage if the counts have an unknown form or are negative", () => {
+  test("the output of Gemini CLI reports success without usage if the counts have an unknown form or are negative", () => {
     for (const stats of [{ models: null }, { total_tokens: 10, input_tokens: -3, output_tokens: 2 }])
       expect(createGeminiReader().read({ type: "result", status: "success", stats })).toEqual([
         { kind: "ended", outcome: { status: "ok" } },
       ]);
   });
 
-  test("reports the model with the most tokens when a small model selected it", () => {
+  test("the output of Gemini CLI reports the model with the most tokens when a small model selected it", () => {
     const models = { "gemini-2.5-flash-lite": { total_tokens: 12 }, "gemini-2.5-pro": { total_tokens: 900 } };
     const line = { type: "result", status: "success", stats: { total_tokens: 912, input_tokens: 800, output_tokens: 100, models } };
     expect(createGeminiReader().read(line)[0]).toMatchObject({ facts: { model: "gemini-2.5-pro" } });
@@ -152,7 +152,7 @@ describe("an exit without a last line", () => {
     });
   });
 
-  test.each([0, 1, 137, null])("exit code %s without a reason in the output is not explained", (exitCode) => {
+  test.each([0, 1, 137, null])("an exit without a last line exit code %s without a reason in the output is not explained", (exitCode) => {
     expect(explainFailure(exitCode, undefined, "Killed")).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ describe("the policy", () => {
     createPolicy({ profile, approvals }).split("[[rule]]").slice(1);
 
   // The setting `tools.core` allows the tools that it lists, and the mode `plan` writes files, so only a deny rule enforces inspect.
-  test("of inspect denies everything except read-only tools, with any approvals", () => {
+  test("the policy of inspect denies everything except read-only tools, with any approvals", () => {
     expect(createPolicy({ profile: "inspect", approvals: "allow" })).toBe(createPolicy({ profile: "inspect", approvals: "deny" }));
     const [denyAll = "", ...allowed] = rules("inspect", "deny");
     expect(denyAll).toMatch(/toolName = \["\*"\]\ndecision = "deny"\npriority = 100/);
@@ -15,18 +15,18 @@ describe("the policy", () => {
     expect(allowed.join("")).not.toMatch(/write_file|replace|run_shell_command|plan_mode|web_fetch|activate_skill/);
   });
 
-  test("of inspect allows only MCP tools that are annotated as read-only", () => {
+  test("the policy of inspect allows only MCP tools that are annotated as read-only", () => {
     expect(rules("inspect", "deny").at(-1)).toMatch(/mcpName = "\*"\ntoolAnnotations = \{ readOnlyHint = true \}/);
   });
 
-  test("of modify with approvals deny allows edits inside the workspace and no commands", () => {
+  test("the policy of modify with approvals deny allows edits inside the workspace and no commands", () => {
     const policy = createPolicy({ profile: "modify", approvals: "deny" });
     expect(policy).toMatch(/"write_file","replace"/);
     expect(policy).not.toContain("run_shell_command");
     expect(policy.match(/name = "allowed-path"/g)).toHaveLength(2);
   });
 
-  test("of modify with approvals ask asks about every denied call, except for calls of helper agents", () => {
+  test("the policy of modify with approvals ask asks about every denied call, except for calls of helper agents", () => {
     const denyRule = 'decision = "deny"\npriority = 100';
     const denied = rules("modify", "deny");
     const asked = rules("modify", "ask");
@@ -38,7 +38,7 @@ describe("the policy", () => {
     expect(createPolicy({ profile: "inspect", approvals: "ask" })).toBe(createPolicy({ profile: "inspect", approvals: "deny" }));
   });
 
-  test("of modify with approvals allow allows everything", () => {
+  test("the policy of modify with approvals allow allows everything", () => {
     expect(rules("modify", "allow")).toEqual([expect.stringMatching(/\["\*"\]\ndecision = "allow"[\s\S]*allowRedirection = true/)]);
   });
 });

@@ -3,7 +3,7 @@ import { buildSettingsFile } from "../../../adapters/gemini/settings-file.ts";
 import { contextOf, server } from "./gemini-task.ts";
 
 describe("the configuration", () => {
-  test("disables telemetry, updates, hooks and loop detection, and limits retries and turns", () => {
+  test("the configuration disables telemetry, updates, hooks and loop detection, and limits retries and turns", () => {
     expect(buildSettingsFile(contextOf(), [])).toMatchObject({
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
@@ -17,11 +17,11 @@ describe("the configuration", () => {
     [{ GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: "http://gateway" }, "gemini-api-key"],
     [{ GOOGLE_GENAI_USE_VERTEXAI: "true" }, "vertex-ai"],
     [{ GOOGLE_GENAI_USE_GCA: "true" }, "oauth-personal"],
-  ])("with %j uses the authentication type %s", (env, selectedType) => {
+  ])("the configuration with %j uses the authentication type %s", (env, selectedType) => {
     expect(buildSettingsFile(contextOf({}, env), [])).toMatchObject({ security: { auth: { selectedType } } });
   });
 
-  test("escapes dollar signs of MCP servers, which Gemini would expand", () => {
+  test("the configuration escapes dollar signs of MCP servers, which Gemini would expand", () => {
     const { mcpServers } = buildSettingsFile(contextOf(), [
       server,
       { name: "far", transport: "http", url: "https://h/$KEY", headers: { Authorization: "$KEY" } },

@@ -14,7 +14,7 @@ async function requestWithHome(changes: Partial<ExecutionRequest> = {}): Promise
 }
 
 describe("a start", () => {
-  test("writes a private configuration and keeps the sessions in the agent's home", async () => {
+  test("a start writes a private configuration and keeps the sessions in the agent's home", async () => {
     const request = await requestWithHome({ mcpServers: [server] });
     const { env, policyFile } = await prepareStart({ request, context: contextOf() });
     const home = env["GEMINI_CLI_HOME"] ?? "";
@@ -25,7 +25,7 @@ describe("a start", () => {
       expect(readlinkSync(path.join(home, ".gemini", kept))).toBe(path.join(request.directories.home, ".gemini", kept));
   });
 
-  test("passes the documented variables and disables workspace trust and the relaunch", async () => {
+  test("a start passes the documented variables and disables workspace trust and the relaunch", async () => {
     const request = await requestWithHome();
     const { env } = await prepareStart({ request, context: contextOf({}, { GEMINI_API_KEY: "k", OPENAI_API_KEY: "no", HOME: "/root" }) });
     expect(env).toMatchObject({ GEMINI_API_KEY: "k", GEMINI_CLI_TRUST_WORKSPACE: "false", GEMINI_CLI_NO_RELAUNCH: "true" });
@@ -36,7 +36,7 @@ describe("a start", () => {
     expect(env).not.toHaveProperty("HOME");
   });
 
-  test.each(["link", "nested link", "file"])("does not write through a %s that an earlier task left in the home", async (kind) => {
+  test.each(["link", "nested link", "file"])("a start does not write through a %s that an earlier task left in the home", async (kind) => {
     const [request, outside] = [await requestWithHome(), await temporaryDirectory()];
     const own = path.join(request.directories.home, ".gemini");
     if (kind === "nested link") mkdirSync(own);
@@ -47,7 +47,7 @@ describe("a start", () => {
     for (const kept of ["", "tmp", "history"]) expect(lstatSync(path.join(own, kept)).isDirectory()).toBe(true);
   });
 
-  test("does not write through links that exist in its TMPDIR", async () => {
+  test("a start does not write through links that exist in its TMPDIR", async () => {
     const [request, outside] = [await requestWithHome(), await temporaryDirectory()];
     const own = path.join(request.directories.tmp, "gemini");
     mkdirSync(path.join(own, ".gemini"), { recursive: true });
@@ -60,7 +60,7 @@ describe("a start", () => {
     expect(readFileSync(path.join(own, "policy.toml"), "utf8")).toBe(createPolicy(request));
   });
 
-  test("uses the operator's configuration under the task's policy with home: user", async () => {
+  test("a start uses the operator's configuration under the task's policy with home: user", async () => {
     const request = requestIn(await temporaryDirectory());
     const { env, policyFile } = await prepareStart({ request, context: contextOf({ home: "user" }) });
     expect(env).not.toHaveProperty("GEMINI_CLI_HOME");

@@ -86,7 +86,7 @@ describe("a recorded task of Gemini CLI", () => {
   const applyRecorded = async (name: string, answer: AnswerText, status: "ok" | "error" = "ok") =>
     await applyTelemetryLog({ request: { directories: { tmp: await logged(name) } } } as unknown as ProgramTask, { status }, answer);
 
-  test("whose stream broke has the answer of its second attempt", async () => {
+  test("a recorded task of Gemini CLI whose stream broke has the answer of its second attempt", async () => {
     const { read, answer } = createGeminiReader();
     for (const line of readFileSync(recorded("broken-text.jsonl"), "utf8").split("\n").filter(Boolean)) read(JSON.parse(line));
     expect(answer.getTextSince(0)).toBe("This sentence is brokenThe whole answer.");
@@ -96,12 +96,12 @@ describe("a recorded task of Gemini CLI", () => {
   test.each([
     ["cut-short", "truncated"],
     ["blocked", "SAFETY_BLOCKED"],
-  ])("that was %s fails although Gemini reports success", async (name, words) => {
+  ])("a recorded task of Gemini CLI that was %s fails although Gemini reports success", async (name, words) => {
     const result = await applyRecorded(name, createAnswerText());
     expect(result).toEqual({ status: "error", errorCode: "model_error", error: expect.stringContaining(words) });
   });
 
-  test("that failed keeps the reason that Gemini reported", async () => {
+  test("a recorded task of Gemini CLI that failed keeps the reason that Gemini reported", async () => {
     expect(await applyRecorded("cut-short", createAnswerText(), "error")).toEqual({ status: "error" });
   });
 });

@@ -11,11 +11,11 @@ describe("workspace trust", () => {
     ["inspect", [server], "agent", true],
     ["modify", [], "agent", true],
     ["inspect", [], "user", true],
-  ] as const)("for profile %s with MCP servers %j and home: %s is needed: %s", (profile, mcpServers, home, trusted) => {
+  ] as const)("workspace trust for profile %s with MCP servers %j and home: %s is needed: %s", (profile, mcpServers, home, trusted) => {
     expect(needsTrust({ profile, mcpServers: [...mcpServers] }, contextOf({ home }))).toBe(trusted);
   });
 
-  test("finds a .gemini/.env of the workspace or a parent directory, but accepts that of the operator", async () => {
+  test("workspace trust finds a .gemini/.env of the workspace or a parent directory, but accepts that of the operator", async () => {
     const root = await temporaryDirectory();
     const cwd = path.join(root, "a", "b");
     mkdirSync(path.join(cwd), { recursive: true });
@@ -26,7 +26,7 @@ describe("workspace trust", () => {
     expect(findLoadedEnvFile(cwd, contextOf({}, { HOME: root }))).toBeNull();
   });
 
-  test("finds a plain .env with home: user, unless the operator's settings disable it", async () => {
+  test("workspace trust finds a plain .env with home: user, unless the operator's settings disable it", async () => {
     const root = await temporaryDirectory();
     const [home, cwd] = [path.join(root, "home"), path.join(root, "work")];
     for (const directory of [cwd, path.join(home, ".gemini")]) mkdirSync(directory, { recursive: true });

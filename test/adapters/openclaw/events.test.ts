@@ -47,14 +47,14 @@ describe("recorded events of a run", () => {
     ],
     ["approved", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec done: (no output)", "> Well."]],
     ["rejected", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec failed: Exec denied (gateway id=", "> Well."]],
-  ])("of the recording %s result in the expected steps", (name, expected) => {
+  ])("recorded events of a run of the recording %s result in the expected steps", (name, expected) => {
     const summary = summarize(read(name).steps).map((line) => (line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line));
     expect(summary).toEqual(
       expected.map((line) => (typeof line === "string" && line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line)),
     );
   });
 
-  test("contain the model", () => {
+  test("recorded events of a run contain the model", () => {
     expect(read("speak").steps).toContainEqual({ kind: "facts", facts: { model: "custom/scripted" } });
   });
 

@@ -22,7 +22,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe("createGateway", () => {
-  test("resolves the host with Bridge's lookup", async () => {
+  test("createGateway resolves the host with Bridge's lookup", async () => {
     const fake = await startFakeGateway();
     const names: string[] = [];
     const { gateway } = connectTo({ ...fake, url: fake.url.replace("127.0.0.1", "gateway.example") }, (hostname, { all }, done) => {
@@ -34,7 +34,7 @@ describe("createGateway", () => {
     expect(names).toEqual(["gateway.example"]);
   });
 
-  test("performs the handshake and reads the methods and scopes of the gateway", async () => {
+  test("createGateway performs the handshake and reads the methods and scopes of the gateway", async () => {
     const fake = await startFakeGateway({ without: ["tasks.list"] });
     const { gateway } = connectTo(fake);
     expect(gateway.state).toBe("connecting");
@@ -48,7 +48,7 @@ describe("createGateway", () => {
     });
   });
 
-  test("rejects a call with the gateway's error and stays connected", async () => {
+  test("createGateway rejects a call with the gateway's error and stays connected", async () => {
     const { gateway } = connectTo(await startFakeGateway());
     await gateway.waitForConnection();
     expect(await refusal(gateway.call("nothing.such"))).toMatchObject({ code: "INVALID_REQUEST", message: "unknown method: nothing.such" });
@@ -56,7 +56,7 @@ describe("createGateway", () => {
     expect(await gateway.call("tasks.list")).toEqual({ tasks: [] });
   });
 
-  test("reconnects after a disconnect, rejects pending calls and keeps its listeners", async () => {
+  test("createGateway reconnects after a disconnect, rejects pending calls and keeps its listeners", async () => {
     const fake = await startFakeGateway();
     const { gateway } = connectTo(fake);
     const received: string[] = [];
@@ -76,7 +76,7 @@ describe("createGateway", () => {
     expect(gateway.failure).toBeNull();
   });
 
-  test("distinguishes a wrong token from a missing gateway, and does not log the token", async () => {
+  test("createGateway distinguishes a wrong token from a missing gateway, and does not log the token", async () => {
     const fake = await startFakeGateway({ token: "right" });
     const wrong = connectTo({ url: fake.url, token: "wrong-token-4711" });
     await wrong.gateway.waitForAttempt();
@@ -92,7 +92,7 @@ describe("createGateway", () => {
     expect([...wrong.lines, ...unreachable.lines].join()).not.toContain("4711");
   });
 
-  test("closes a connection on which the gateway stopped sending", async () => {
+  test("createGateway closes a connection on which the gateway stopped sending", async () => {
     const fake = await startFakeGateway({ tickIntervalMs: 40 });
     const { gateway } = connectTo(fake);
     await gateway.waitForConnection();
@@ -113,7 +113,7 @@ describe("createGateway", () => {
     });
   });
 
-  test("rejects a call without a response after its time limit", async () => {
+  test("createGateway rejects a call without a response after its time limit", async () => {
     const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
     await once(server, "listening");
     onTestFinished(() => void server.close());
@@ -141,7 +141,7 @@ describe("createGateway", () => {
     expect(await refusal(gateway.call("garbage"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("protocol") });
   });
 
-  test("ignores frames after an invalid one, and redacts the token in errors of the gateway", async () => {
+  test("createGateway ignores frames after an invalid one, and redacts the token in errors of the gateway", async () => {
     const fake = await startFakeGateway({
       override: ({ method }, answer, socket) => {
         const frame = (event: string) => JSON.stringify({ type: "event", event, payload: null });
@@ -174,7 +174,7 @@ describe("createGateway", () => {
     ["without its methods", { features: {} }, "INVALID_HELLO"],
     ["without its limits", { policy: {} }, "INVALID_HELLO"],
     ["with an excessive tick interval", { policy: { maxPayload: 1_000, tickIntervalMs: 1e13 } }, null],
-  ])("handles a handshake response %s", async (_, odd, code) => {
+  ])("createGateway handles a handshake response %s", async (_, odd, code) => {
     const hello = {
       ...{ server: { version: "1" }, features: { methods: [] }, auth: {}, policy: { maxPayload: 1_000, tickIntervalMs: 1_000 } },
       ...odd,
@@ -191,7 +191,7 @@ describe("createGateway", () => {
     if (code === null) expect(await until(() => gateway.failure !== null, 200)).toBe(false);
   });
 
-  test("does not reconnect after close() and rejects waiting callers", async () => {
+  test("createGateway does not reconnect after close() and rejects waiting callers", async () => {
     const fake = await startFakeGateway();
     const { gateway } = connectTo({ url: "ws://127.0.0.1:9" });
     const waiting = refusal(gateway.waitForConnection());

@@ -16,7 +16,7 @@ const PATIENCE = { timeout: 10_000, interval: 5 };
 
 describe("a gateway that violates its protocol", () => {
   test.each(["sessions.create", "sessions.describe", "agent", "tasks.list"])(
-    "in its response to %s fails the task with an error message",
+    "a gateway that violates its protocol in its response to %s fails the task with an error message",
     async (method) => {
       let isLying = false;
       const fake = await startFakeGateway({
@@ -42,7 +42,7 @@ describe("a gateway that violates its protocol", () => {
     },
   );
 
-  test("can end a run before it starts, end it twice and report other runs: the first end counts", async () => {
+  test("a gateway that violates its protocol can end a run before it starts, end it twice and report other runs: the first end counts", async () => {
     let runId: unknown;
     const fake = await startFakeGateway({
       override: ({ method, params }, answer, socket) => {
@@ -67,7 +67,7 @@ describe("a gateway that violates its protocol", () => {
     expect(events).toMatchObject([{ type: "assistant.text", data: { content: "Mine." } }]);
   });
 
-  test("that never ends a run gets no more calls after the task has ended", async () => {
+  test("a gateway that violates its protocol that never ends a run gets no more calls after the task has ended", async () => {
     let waits = 0;
     const fake = await startFakeGateway({
       override: ({ method }, answer) => {
@@ -102,7 +102,7 @@ describe("a gateway that violates its protocol", () => {
 });
 
 describe("a lost connection", () => {
-  test("is restored during a task, and the task continues", async () => {
+  test("a lost connection is restored during a task, and the task continues", async () => {
     const broken = new Set(["sessions.create", "sessions.describe"]);
     let isBreaking = false;
     const fake = await startFakeGateway({
@@ -135,7 +135,7 @@ describe("a lost connection", () => {
     expect(sent).toBe(2);
   });
 
-  test("does not prevent finding the resumed run of a restarted gateway", async () => {
+  test("a lost connection does not prevent finding the resumed run of a restarted gateway", async () => {
     const fake = await startFakeGateway();
     const { start } = await startAdapter(fake);
     const task = start(messageFor({ hang: true }));
@@ -149,7 +149,7 @@ describe("a lost connection", () => {
     expect((await task.done).result).toMatchObject({ status: "ok", output: "Gone on." });
   });
 
-  test("does not leave a canceled run active during the next task of its session", async () => {
+  test("a lost connection does not leave a canceled run active during the next task of its session", async () => {
     const fake = await startFakeGateway();
     const { adapter, start } = await startAdapter(fake);
     const task = start(messageFor({ hang: true }));
@@ -167,7 +167,7 @@ describe("a lost connection", () => {
     expect(stopped).toBeLessThan(started);
   });
 
-  test("is restored with exponential backoff", async () => {
+  test("a lost connection is restored with exponential backoff", async () => {
     const fake = await startFakeGateway({
       override: ({ method }, _, socket) => {
         if (method === "tasks.list") socket.terminate();

@@ -12,7 +12,7 @@ const configured = (bindings?: Record<string, unknown>[]) =>
   });
 
 describe("agents of the recorded gateway", () => {
-  it("are returned with their configuration, without the directory of their private state", async () => {
+  it("agents of the recorded gateway are returned with their configuration, without the directory of their private state", async () => {
     const { managers } = createManagersFixture();
     const agents = await managers.listAgents();
     expect(agents.map(({ id }) => id)).toEqual(["plain", "main", "writer"]);
@@ -27,7 +27,7 @@ describe("agents of the recorded gateway", () => {
     expect(await managers.getAgent("nobody")).toBeNull();
   });
 
-  it("are returned with their primary model and the complete model selection", async () => {
+  it("agents of the recorded gateway are returned with their primary model and the complete model selection", async () => {
     const config = createConfig({ agents: { entries: { main: { model: { primary: "custom/one", fallbacks: ["custom/two"] } } } } });
     expect(await createManagersFixture(config.answers).managers.getAgent("main")).toMatchObject({
       model: "custom/one",
@@ -65,7 +65,7 @@ describe("createAgent", () => {
     };
   };
 
-  it("waits until the gateway lists the agent, and then sets the remaining fields", async () => {
+  it("createAgent waits until the gateway lists the agent, and then sets the remaining fields", async () => {
     const { answers } = makes("poet");
     const { managers, called } = createManagersFixture(answers);
     const agent = await managers.createAgent("poet", {
@@ -79,7 +79,7 @@ describe("createAgent", () => {
     expect(called("agents.update")).toEqual([{ agentId: "poet", name: "The Poet" }]);
   });
 
-  it("uses a workspace next to the one that the operator set for all agents", async () => {
+  it("createAgent uses a workspace next to the one that the operator set for all agents", async () => {
     const config = configured();
     config.source.agents.defaults = { workspace: "/data/ws/" };
     const { managers, called } = createManagersFixture(makes("poet", config).answers);
@@ -87,13 +87,16 @@ describe("createAgent", () => {
     expect(called("agents.create")).toEqual([{ name: "poet", workspace: "/data/ws-poet" }]);
   });
 
-  it.each(["Poet", "my poet", "a.b", "-x", "", "x".repeat(65), "é"])("rejects the id %j, which the gateway would change", async (id) => {
-    const { managers, calls } = createManagersFixture();
-    await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("invalid_request", /^id: /));
-    expect(calls).toEqual([]);
-  });
+  it.each(["Poet", "my poet", "a.b", "-x", "", "x".repeat(65), "é"])(
+    "createAgent rejects the id %j, which the gateway would change",
+    async (id) => {
+      const { managers, calls } = createManagersFixture();
+      await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("invalid_request", /^id: /));
+      expect(calls).toEqual([]);
+    },
+  );
 
-  it("deletes an agent that got a different id", async () => {
+  it("createAgent deletes an agent that got a different id", async () => {
     const { answers, config } = makes("poet-2");
     await expect(createManagersFixture(answers).managers.createAgent("poet", {})).rejects.toMatchObject(
       refused("invalid_request", "poet-2"),
@@ -101,7 +104,7 @@ describe("createAgent", () => {
     expect(Object.keys(config.source.agents.entries)).toEqual(["main", "writer"]);
   });
 
-  it("deletes an agent whose fields the gateway rejects", async () => {
+  it("createAgent deletes an agent whose fields the gateway rejects", async () => {
     const { answers, config } = makes("poet");
     const bench = createManagersFixture({
       ...answers,
@@ -113,7 +116,7 @@ describe("createAgent", () => {
     expect(Object.keys(config.source.agents.entries)).toEqual(["main", "writer"]);
   });
 
-  it("rejects unknown fields by name before it creates anything", async () => {
+  it("createAgent rejects unknown fields by name before it creates anything", async () => {
     const { managers, called } = createManagersFixture();
     await expect(managers.createAgent("poet", { nope: 1, agentDir: "/x" })).rejects.toMatchObject(
       refused("invalid_request", /^nope, agentDir: .*thinkingDefault/),
@@ -140,14 +143,14 @@ describe("createAgent", () => {
       },
       /Delete the agent again/,
     ],
-  ])("returns a conflict for an existing agent or one with a pending deletion: %s", async (id, create, words) => {
+  ])("createAgent returns a conflict for an existing agent or one with a pending deletion: %s", async (id, create, words) => {
     const { managers } = createManagersFixture({ ...configured().answers, "agents.create": create });
     await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("conflict", words));
   });
 });
 
 describe("updateAgent", () => {
-  it("writes all changes at once with the hash that it read, and removes fields that are null, including arrays", async () => {
+  it("updateAgent writes all changes at once with the hash that it read, and removes fields that are null, including arrays", async () => {
     const config = configured();
     const { managers, called } = createManagersFixture(config.answers);
     const { etag } = (await managers.getAgent("writer")) ?? {};
@@ -159,13 +162,13 @@ describe("updateAgent", () => {
     expect(changed?.etag).not.toBe(etag);
   });
 
-  it("rejects a write on an agent that changed since it was read", async () => {
+  it("updateAgent rejects a write on an agent that changed since it was read", async () => {
     const { managers, called } = createManagersFixture(configured().answers);
     await expect(managers.updateAgent("writer", { model: "custom/two" }, "old")).rejects.toMatchObject(refused("stale_write"));
     expect(called("config.patch")).toEqual([]);
   });
 
-  it("retries when another client changes something else, and is stale when it changes the same agent", async () => {
+  it("updateAgent retries when another client changes something else, and is stale when it changes the same agent", async () => {
     const config = configured();
     let meanwhile: () => void = () => {};
     const { managers } = createManagersFixture({
@@ -188,7 +191,7 @@ describe("updateAgent", () => {
     expect(config.source.agents.entries["writer"]).toEqual({ name: "Somebody's" });
   });
 
-  it("succeeds when another change follows before the gateway applies it", async () => {
+  it("updateAgent succeeds when another change follows before the gateway applies it", async () => {
     const config = configured();
     const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
     const { managers, called } = createManagersFixture({
@@ -202,7 +205,7 @@ describe("updateAgent", () => {
     expect(called("config.patch")).toHaveLength(1);
   });
 
-  it("accepts only one of two writes with the same etag", async () => {
+  it("updateAgent accepts only one of two writes with the same etag", async () => {
     const config = configured();
     const { managers } = createManagersFixture(config.answers);
     const { etag } = (await managers.getAgent("writer")) ?? {};
@@ -211,7 +214,7 @@ describe("updateAgent", () => {
     expect(outcomes.find(({ status }) => status === "rejected")).toMatchObject({ reason: refused("stale_write") });
   });
 
-  it("returns null for an unknown agent and changes nothing", async () => {
+  it("updateAgent returns null for an unknown agent and changes nothing", async () => {
     const { managers, called } = createManagersFixture(configured().answers);
     expect(await managers.updateAgent("nobody", { model: "custom/two" })).toBeNull();
     expect(called("config.patch")).toEqual([]);
@@ -231,26 +234,26 @@ describe("deleteAgent", () => {
     };
   };
 
-  it("repeats the call until the gateway has moved all files to the trash", async () => {
+  it("deleteAgent repeats the call until the gateway has moved all files to the trash", async () => {
     const { managers, called } = createManagersFixture(deletes([{ purgeFailed: true }, { failed: [{ path: "/x" }] }, {}]));
     expect(await managers.deleteAgent("writer")).toBe(true);
     expect(called("agents.delete")).toEqual(Array(3).fill({ agentId: "writer", deleteFiles: true }));
   });
 
-  it("returns a conflict with instructions while the agent has active runs, and deletes nothing", async () => {
+  it("deleteAgent returns a conflict with instructions while the agent has active runs, and deletes nothing", async () => {
     const { managers, called } = createManagersFixture({ ...deletes([]), "tasks.list": () => ({ tasks: [{}, {}] }) });
     await expect(managers.deleteAgent("writer")).rejects.toMatchObject(refused("conflict", /2 active run.*Cancel/));
     expect(called("tasks.list")).toEqual([{ agentId: "writer", status: ["running", "queued"] }]);
     expect(called("agents.delete")).toEqual([]);
   });
 
-  it("rejects the first agent and the default agent", async () => {
+  it("deleteAgent rejects the first agent and the default agent", async () => {
     const { managers, called } = createManagersFixture(deletes([]));
     await expect(managers.deleteAgent("main")).rejects.toMatchObject(refused("conflict", "main"));
     expect(called("agents.delete")).toEqual([]);
   });
 
-  it("rejects a stale etag, and returns false for an unknown agent", async () => {
+  it("deleteAgent rejects a stale etag, and returns false for an unknown agent", async () => {
     const { managers, called } = createManagersFixture({
       ...deletes([]),
       "agents.delete": () => {
@@ -272,13 +275,13 @@ describe("deleteAgent", () => {
 });
 
 describe("files of an agent", () => {
-  it("are listed if they exist, including the file that the gateway omits from its list", async () => {
+  it("files of an agent are listed if they exist, including the file that the gateway omits from its list", async () => {
     const identity = { workspace: "/srv/writer", file: { name: "IDENTITY.md", missing: false, size: 5, hash: "h", content: "- Bob" } };
     const { managers } = createManagersFixture({ "agents.files.list": () => recorded.files.answer, "agents.files.get": () => identity });
     expect(await managers.listAgentFiles("writer")).toEqual([{ name: "IDENTITY.md", etag: "h", bytes: 5 }]);
   });
 
-  it("are read with the gateway's hash as etag", async () => {
+  it("files of an agent are read with the gateway's hash as etag", async () => {
     const { managers } = createManagersFixture();
     const file = await managers.readAgentFile("plain", "SOUL.md");
     expect(file).toEqual({ name: "SOUL.md", content: "x", etag: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881" });
@@ -286,7 +289,7 @@ describe("files of an agent", () => {
     expect(await managers.readAgentFile("nobody", "SOUL.md")).toBeNull();
   });
 
-  it("are rejected with the list of valid names if the gateway does not support the name", async () => {
+  it("files of an agent are rejected with the list of valid names if the gateway does not support the name", async () => {
     const { managers } = createManagersFixture({
       "agents.files.set": () => {
         throw refusalOf("otherFile");
@@ -297,7 +300,7 @@ describe("files of an agent", () => {
     await expect(managers.writeAgentFile("writer", "TOOLS.md", "x")).rejects.toMatchObject(refused("invalid_request", words));
   });
 
-  it("are compared and written by the gateway atomically", async () => {
+  it("files of an agent are compared and written by the gateway atomically", async () => {
     const { managers, called } = createManagersFixture({ "agents.files.set": () => ({ workspace: "/srv", file: { name: "SOUL.md" } }) });
     const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
     const written = await managers.writeAgentFile("plain", "SOUL.md", "y", etag);
@@ -305,7 +308,7 @@ describe("files of an agent", () => {
     expect(written).toEqual({ name: "SOUL.md", content: "y", etag: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
-  it("are compared by Bridge if the gateway is too old to do it", async () => {
+  it("files of an agent are compared by Bridge if the gateway is too old to do it", async () => {
     const { managers, called } = createManagersFixture({
       "agents.files.set": (params) => {
         if ("expectedHash" in params) throw invalid("invalid agents.files.set params: at root: unexpected property 'expectedHash'");
@@ -318,7 +321,7 @@ describe("files of an agent", () => {
     await expect(managers.writeAgentFile("plain", "SOUL.md", "z", "old")).rejects.toMatchObject(refused("stale_write"));
   });
 
-  it("are stale when the gateway finds different content, and when the file does not exist", async () => {
+  it("files of an agent are stale when the gateway finds different content, and when the file does not exist", async () => {
     const { managers } = createManagersFixture();
     const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
     await expect(managers.writeAgentFile("plain", "SOUL.md", "x", etag)).rejects.toMatchObject(refused("stale_write"));
@@ -329,7 +332,7 @@ describe("files of an agent", () => {
     ["too long", "é".repeat(1_048_577), /2097152 bytes; got 2097154/],
     ["with a NUL", "a\0b", /NUL/],
     ["with a lone surrogate", "\ud800", /lone surrogate/],
-  ])("are not written %s", async (_, content, words) => {
+  ])("files of an agent are not written %s", async (_, content, words) => {
     const { managers, calls } = createManagersFixture();
     await expect(managers.writeAgentFile("plain", "SOUL.md", content)).rejects.toMatchObject(refused("invalid_request", words));
     expect(calls).toEqual([]);
@@ -340,7 +343,7 @@ describe("bindings of an agent", () => {
   const own = (channel: string) => ({ agentId: "writer", match: { channel } });
   const others = { agentId: "main", match: { channel: "telegram", accountId: "a" } };
 
-  it("are replaced by fewer bindings without a change of those of other agents or their order", async () => {
+  it("bindings of an agent are replaced by fewer bindings without a change of those of other agents or their order", async () => {
     const config = configured([own("slack"), others, own("discord")]);
     const { managers, called } = createManagersFixture(config.answers);
     const read = await managers.listBindings("writer");
@@ -354,7 +357,7 @@ describe("bindings of an agent", () => {
     expect(config.source.bindings).toEqual([others]);
   });
 
-  it("are set on an agent without bindings", async () => {
+  it("bindings of an agent are set on an agent without bindings", async () => {
     const config = configured();
     const { managers } = createManagersFixture(config.answers);
     expect((await managers.setBindings("writer", [own("irc"), own("slack")])).bindings).toEqual([own("irc"), own("slack")]);
@@ -363,13 +366,13 @@ describe("bindings of an agent", () => {
   it.each([
     [[others], /bindings\[0\]\.agentId/],
     [[own("irc"), { match: {} }], /bindings\[1\]\.match\.channel/],
-  ])("are rejected if invalid: %j", async (bindings, words) => {
+  ])("bindings of an agent are rejected if invalid: %j", async (bindings, words) => {
     const { managers, called } = createManagersFixture(configured().answers);
     await expect(managers.setBindings("writer", bindings)).rejects.toMatchObject(refused("invalid_request", words));
     expect(called("config.patch")).toEqual([]);
   });
 
-  it("of an unknown agent do not exist", async () => {
+  it("bindings of an agent of an unknown agent do not exist", async () => {
     const { managers } = createManagersFixture(configured().answers);
     expect(await managers.listBindings("nobody")).toBeNull();
     await expect(managers.setBindings("nobody", [])).rejects.toMatchObject(refused("not_found"));

@@ -48,14 +48,14 @@ async function onHost() {
 }
 
 describe("skills of a gateway on another host", () => {
-  it("are listed without their paths", async () => {
+  it("skills of a gateway on another host are listed without their paths", async () => {
     const skills = await createManagersFixture().managers.listSkills();
     expect(skills.map(({ name }) => name)).toEqual(["greet", "shared", "tmux"]);
     expect(skills[0]).toMatchObject({ source: "openclaw-workspace", eligible: true });
     expect(JSON.stringify(skills)).not.toContain("/srv/openclaw");
   });
 
-  it("are read through the gateway if they are in the agent's workspace, and otherwise rejected with the reason", async () => {
+  it("skills of a gateway on another host are read through the gateway if they are in the agent's workspace, and otherwise rejected with the reason", async () => {
     const { managers, called } = createManagersFixture();
     const skill = await managers.readSkill("greet");
     expect(skill).toEqual({ name: "greet", content: expect.stringContaining("Say hi"), etag: createTextEtag(skill?.content ?? "") });
@@ -87,7 +87,7 @@ describe("skills of a gateway on another host", () => {
     return { ...bench, archive: () => Buffer.concat(chunks) };
   };
 
-  it("are uploaded as an archive, and replaced only if the etag matches", async () => {
+  it("skills of a gateway on another host are uploaded as an archive, and replaced only if the etag matches", async () => {
     const { managers, called, archive } = uploads();
     const read = await managers.readSkill("greet");
     const content = documentOf("greet", "New.");
@@ -100,7 +100,7 @@ describe("skills of a gateway on another host", () => {
     expect(called("skills.install")).toEqual([{ agentId: "plain", source: "upload", uploadId: "u1", ...upload }]);
   });
 
-  it("are not replaced if the gateway would delete their other files, or if all agents share them", async () => {
+  it("skills of a gateway on another host are not replaced if the gateway would delete their other files, or if all agents share them", async () => {
     const entries = [{ name: "SKILL.md" }, { name: "run.sh" }];
     const { managers, called } = uploads({ "agents.workspace.list": () => ({ entries }) });
     await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(refused("not_supported", /other files/));
@@ -108,7 +108,7 @@ describe("skills of a gateway on another host", () => {
     expect(called("skills.upload.begin")).toEqual([]);
   });
 
-  it("are rejected with the setting of the gateway that allows uploads", async () => {
+  it("skills of a gateway on another host are rejected with the setting of the gateway that allows uploads", async () => {
     const message = "Uploaded skill archive installs are disabled by skills.install.allowUploadedArchives";
     const off = () => {
       throw new GatewayError({ code: "UNAVAILABLE", message });
@@ -130,7 +130,7 @@ describe("skills of a gateway on another host", () => {
     ["greet", documentOf("other"), /must be greet/],
     ["greet", `${documentOf("greet")}\0`, /NUL/],
     ["greet", documentOf("greet") + "é".repeat(128_000), /bytes/],
-  ])("are not written as %j with %j", async (name, content, words) => {
+  ])("skills of a gateway on another host are not written as %j with %j", async (name, content, words) => {
     const { managers, calls } = createManagersFixture();
     await expect(managers.writeSkill(name, content)).rejects.toMatchObject(refused("invalid_request", words));
     expect(calls).toEqual([]);
@@ -138,7 +138,7 @@ describe("skills of a gateway on another host", () => {
 });
 
 describe("skills of a gateway on this host", () => {
-  it("are written for all agents, changed in their directory without a change of other files, and deleted", async () => {
+  it("skills of a gateway on this host are written for all agents, changed in their directory without a change of other files, and deleted", async () => {
     const { managers, shared, calls } = await onHost();
     const one = await managers.writeSkill("greet", documentOf("greet", "One."));
     expect(await exists(path.join(shared, "greet/SKILL.md"))).toBe(one.content);
@@ -153,7 +153,7 @@ describe("skills of a gateway on this host", () => {
     expect(calls.some(({ method }) => method.startsWith("skills.upload"))).toBe(false);
   });
 
-  it("accept only one of two writes with the same etag, although the gateway does not compare", async () => {
+  it("skills of a gateway on this host accept only one of two writes with the same etag, although the gateway does not compare", async () => {
     const { managers } = await onHost();
     const { etag } = await managers.writeSkill("greet", documentOf("greet"));
     const outcomes = await Promise.allSettled(
@@ -164,7 +164,7 @@ describe("skills of a gateway on this host", () => {
     expect((await managers.readSkill("greet"))?.content).toContain("One.");
   });
 
-  it("are changed in the agent's workspace if they are there", async () => {
+  it("skills of a gateway on this host are changed in the agent's workspace if they are there", async () => {
     const { managers, own, shared } = await onHost();
     await mkdir(path.join(own, "greet"));
     await writeFile(path.join(own, "greet/SKILL.md"), documentOf("greet"));
@@ -174,7 +174,7 @@ describe("skills of a gateway on this host", () => {
     expect([await readdir(own), await readdir(shared)]).toEqual([[], []]);
   });
 
-  it("hide a skill of OpenClaw with the same name, which can be read and not deleted", async () => {
+  it("skills of a gateway on this host hide a skill of OpenClaw with the same name, which can be read and not deleted", async () => {
     const { managers, shipped } = await onHost();
     const tmux = await managers.readSkill("tmux");
     expect(tmux?.content).toBe(documentOf("tmux"));
@@ -186,7 +186,7 @@ describe("skills of a gateway on this host", () => {
     expect(await exists(path.join(shipped, "tmux/SKILL.md"))).toBe(documentOf("tmux"));
   });
 
-  it("are not written through a link that replaces the directory of skills", async () => {
+  it("skills of a gateway on this host are not written through a link that replaces the directory of skills", async () => {
     const { managers, own, root } = await onHost();
     const victim = path.join(root, "victim");
     await mkdir(path.join(victim, "theirs"), { recursive: true });
@@ -198,7 +198,7 @@ describe("skills of a gateway on this host", () => {
     expect(await exists(path.join(victim, "theirs/SKILL.md"))).toBe(documentOf("theirs"));
   });
 
-  it("are not read or written through links out of their directories", async () => {
+  it("skills of a gateway on this host are not read or written through links out of their directories", async () => {
     const { managers, root, own, shared } = await onHost();
     const outside = path.join(root, "outside");
     await mkdir(path.join(outside, "kept"), { recursive: true });
@@ -219,7 +219,7 @@ describe("skills of a gateway on this host", () => {
     expect(await readdir(own)).toEqual([]);
   });
 
-  it("are unavailable if Bridge cannot write, with an error that contains no paths", async () => {
+  it("skills of a gateway on this host are unavailable if Bridge cannot write, with an error that contains no paths", async () => {
     const { answers, shared, stateDir } = await onHost();
     await mkdir(path.join(shared, "greet/SKILL.md"), { recursive: true });
     const { managers } = createManagersFixture(answers, { stateDir });
@@ -228,7 +228,7 @@ describe("skills of a gateway on this host", () => {
     expect((failed as Error).message).not.toContain(stateDir);
   });
 
-  it("are not changed if BRIDGE_OPENCLAW_STATE_DIR is not the gateway's directory", async () => {
+  it("skills of a gateway on this host are not changed if BRIDGE_OPENCLAW_STATE_DIR is not the gateway's directory", async () => {
     const { answers, shared } = await onHost();
     const { managers } = createManagersFixture(answers, { stateDir: await temporaryDirectory() });
     await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(
@@ -244,7 +244,7 @@ describe("files of an agent on this host", () => {
     file: { name: "SOUL.md", missing: false, hash: createTextEtag(content), content },
   });
 
-  it("are deleted if their content has the gateway's etag", async () => {
+  it("files of an agent on this host are deleted if their content has the gateway's etag", async () => {
     const workspace = await temporaryDirectory();
     const file = path.join(workspace, "SOUL.md");
     await writeFile(file, "# Soul");
@@ -254,7 +254,7 @@ describe("files of an agent on this host", () => {
     expect(await exists(file)).toBeNull();
   });
 
-  it("are not deleted if the gateway runs on another host or the file is a link", async () => {
+  it("files of an agent on this host are not deleted if the gateway runs on another host or the file is a link", async () => {
     const workspace = await temporaryDirectory();
     const file = path.join(workspace, "SOUL.md");
     const { managers } = createManagersFixture({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
@@ -272,7 +272,7 @@ describe("files of an agent on this host", () => {
 });
 
 describe("dependencies of a skill", () => {
-  it("are installed if their programs are missing, and those still missing are listed", async () => {
+  it("dependencies of a skill are installed if their programs are missing, and those still missing are listed", async () => {
     let isInstalled = false;
     const [, shared] = (recorded.skills.answer as { skills: Record<string, unknown>[] }).skills;
     const install = ["one", "two", "three"].map((id) => ({ id, label: `Install ${id}`, bins: [id === "two" ? "there" : "tool"] }));
@@ -294,7 +294,7 @@ describe("dependencies of a skill", () => {
     ]);
   });
 
-  it("that fail to install are reported with the gateway's message, and a complete skill installs nothing", async () => {
+  it("dependencies of a skill that fail to install are reported with the gateway's message, and a complete skill installs nothing", async () => {
     const { managers } = createManagersFixture();
     await expect(managers.installSkillDependencies("shared")).rejects.toMatchObject(
       refused("unavailable", /shared failed: Blocked hostname/),

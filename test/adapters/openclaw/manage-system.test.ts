@@ -13,7 +13,7 @@ const failing = (error: Error) => () => {
 };
 
 describe("the gateway", () => {
-  it("reports its version, uptime and limits", async () => {
+  it("the gateway reports its version, uptime and limits", async () => {
     expect(await createManagersFixture().managers.getRuntimeInfo()).toMatchObject({
       name: "OpenClaw",
       version: "2026.9.6",
@@ -22,7 +22,7 @@ describe("the gateway", () => {
     });
   });
 
-  it("lists every model once, by the name that tasks use, with its availability", async () => {
+  it("the gateway lists every model once, by the name that tasks use, with its availability", async () => {
     const [model] = [{ id: "test-model", provider: "custom", name: "Model" }];
     const other = { id: "large", provider: "acme", available: false };
     const { managers } = createManagersFixture({
@@ -34,7 +34,7 @@ describe("the gateway", () => {
     ]);
   });
 
-  it("gets a retried request for its models while its configuration changes", async () => {
+  it("the gateway gets a retried request for its models while its configuration changes", async () => {
     const busy = failing(failure("UNAVAILABLE", "Error: Model catalog is not ready. Retry after Gateway startup or refresh finishes."));
     const answers = [busy, busy];
     const { managers } = createManagersFixture({
@@ -43,14 +43,14 @@ describe("the gateway", () => {
     expect(await managers.getModelCatalog()).toMatchObject([{ id: "custom/one", configured: true }]);
   });
 
-  it("gets a retried request to reload its secrets after a concurrent write", async () => {
+  it("the gateway gets a retried request to reload its secrets after a concurrent write", async () => {
     const answers = [failing(failure("UNAVAILABLE", "secrets.reload failed")), () => ({ ok: true, warningCount: 2 })];
     const { managers, called } = createManagersFixture({ "secrets.reload": () => answers.shift()?.() });
     expect(await managers.reloadConfig()).toEqual({ detail: "2 secret(s) could not be read." });
     expect(called("secrets.reload")).toHaveLength(2);
   });
 
-  it("is unavailable when its configuration is not valid", async () => {
+  it("the gateway is unavailable when its configuration is not valid", async () => {
     const issues = [{ path: "gateway.port", message: "Expected number in /srv/openclaw/config.json" }];
     const { managers } = createManagersFixture({ "config.get": () => ({ valid: false, hash: "h", issues, sourceConfig: {} }) });
     const words = /not valid: gateway\.port: Expected number in <path>$/;
@@ -78,7 +78,7 @@ describe("the security posture", () => {
     const findings = [{ checkId: "fs", severity: "warn", title: "Readable", detail: state + "/x", argv: process.argv.slice(2), config, secret }];
     console.log(JSON.stringify({ ts: 1, summary: { critical: 0, warn: 1, info: 0 }, findings }, null, 2));`;
 
-  it("is the result of OpenClaw's audit, cached for all callers and run with a minimal environment", async () => {
+  it("the security posture is the result of OpenClaw's audit, cached for all callers and run with a minimal environment", async () => {
     vi.stubEnv("BRIDGE_SECRET", "secret");
     const { managers, starts } = await auditWith(report);
     const [one, two] = await Promise.all([managers.getSecurityPosture(), managers.getSecurityPosture()]);
@@ -96,14 +96,14 @@ describe("the security posture", () => {
     expect(await starts()).toBe(1);
   });
 
-  it("is computed again after a failed audit", async () => {
+  it("the security posture is computed again after a failed audit", async () => {
     const { managers, starts } = await auditWith(`console.log("no such command");`);
     await expect(managers.getSecurityPosture()).rejects.toMatchObject(refused("unavailable", /unknown format/));
     await expect(managers.getSecurityPosture()).rejects.toMatchObject(refused("unavailable"));
     expect(await starts()).toBe(2);
   });
 
-  it("is not supported without a program on the gateway's host", async () => {
+  it("the security posture is not supported without a program on the gateway's host", async () => {
     await expect(createManagersFixture().managers.getSecurityPosture()).rejects.toMatchObject(
       refused("not_supported", /BRIDGE_OPENCLAW_COMMAND/),
     );
@@ -122,23 +122,23 @@ describe("an error", () => {
     [refusalOf("staleConfig"), "stale_write", /changed/],
     [refusalOf("unknownField"), "invalid_request", /"nope"/],
     [refusalOf("noAgent"), "not_found", /"nobody" not found/],
-  ])("of the gateway is converted: %s becomes %s", async (error, code, words) => {
+  ])("an error of the gateway is converted: %s becomes %s", async (error, code, words) => {
     const { managers } = createManagersFixture({ "secrets.reload": failing(error), "system.info": failing(error) });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused(code, words));
   });
 
-  it("names the method that an older gateway lacks", async () => {
+  it("an error names the method that an older gateway lacks", async () => {
     const { managers, calls } = createManagersFixture({}, { without: ["system.info"] });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("not_supported", /2026\.9\.6 has no method system\.info/));
     expect(calls.map(({ method }) => method)).not.toContain("system.info");
   });
 
-  it("reports a response in an unknown format", async () => {
+  it("an error reports a response in an unknown format", async () => {
     const { managers } = createManagersFixture({ "system.info": () => ({ uptime: "long" }) });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("unavailable", /system\.info in an unknown format/));
   });
 
-  it("is returned by every operation while the adapter is not running, and a bug is not converted", async () => {
+  it("an error is returned by every operation while the adapter is not running, and a bug is not converted", async () => {
     await expect(createManagers(() => null).listAgents()).rejects.toMatchObject(refused("unavailable", /not running/));
     await expect(createManagers(() => null).deleteAgent("x")).rejects.toMatchObject(refused("unavailable", /not running/));
     await expect(createManagersFixture({ "system.info": failing(new TypeError("x")) }).managers.getRuntimeInfo()).rejects.toThrow(

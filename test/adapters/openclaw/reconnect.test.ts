@@ -6,7 +6,7 @@ import { messageFor, startFakeGateway } from "./fake-gateway.ts";
 import { callsOf, runOf, startAdapter } from "./task-fixture.ts";
 
 describe("a task", () => {
-  test("continues its run after a reconnect, and starts it only once", async () => {
+  test("a task continues its run after a reconnect, and starts it only once", async () => {
     const fake = await startFakeGateway();
     const { start } = await startAdapter(fake);
     const task = start(messageFor({ hang: true }));
@@ -17,7 +17,7 @@ describe("a task", () => {
     expect(callsOf(fake, "agent")).toHaveLength(1);
   });
 
-  test("adopts the run that a restarted gateway resumed", async () => {
+  test("a task adopts the run that a restarted gateway resumed", async () => {
     const fake = await startFakeGateway();
     const { start } = await startAdapter(fake);
     const task = start(messageFor({ hang: true }));
@@ -31,7 +31,7 @@ describe("a task", () => {
     expect(callsOf(fake, "sessions.abort")).toEqual([]);
   });
 
-  test("is stopped in the run that replaced its run", async () => {
+  test("a task is stopped in the run that replaced its run", async () => {
     const fake = await startFakeGateway();
     const { adapter, start } = await startAdapter(fake);
     const task = start(messageFor({ hang: true }));
@@ -45,7 +45,7 @@ describe("a task", () => {
     expect(callsOf(fake, "sessions.abort")[0]?.params).toEqual({ key: run.sessionKey, clearQueued: true });
   });
 
-  test("in a resumed session does not adopt earlier runs of the session", async () => {
+  test("a task in a resumed session does not adopt earlier runs of the session", async () => {
     const fake = await startFakeGateway();
     const { start } = await startAdapter(fake);
     const { result: earlier } = await start(messageFor({ text: "Earlier." })).done;
@@ -58,7 +58,7 @@ describe("a task", () => {
     expect((await task.done).result).toMatchObject({ status: "ok", output: "Gone on." });
   });
 
-  test("that starts during a reconnect waits for the connection", async () => {
+  test("a task that starts during a reconnect waits for the connection", async () => {
     const fake = await startFakeGateway();
     const { adapter, start } = await startAdapter(fake);
     await adapter.checkHealth();
@@ -67,7 +67,7 @@ describe("a task", () => {
     expect((await start(messageFor({ text: "Here." })).done).result).toMatchObject({ status: "ok", output: "Here." });
   });
 
-  test("gets its output from the session history if the end of its run does not contain it", async () => {
+  test("a task gets its output from the session history if the end of its run does not contain it", async () => {
     const fake = await startFakeGateway({ history: "As the session has it." });
     const { start } = await startAdapter(fake);
     const task = start(messageFor({ hang: true }));
@@ -98,7 +98,7 @@ describe("a run that the gateway cannot start", () => {
   const locked = refusalOf("another OpenClaw process owns state-lifecycle");
   const accepted = { payload: { status: "accepted" }, isFirst: true };
 
-  test("is retried until it starts, whether it was rejected or accepted and aborted", async () => {
+  test("a run that the gateway cannot start is retried until it starts, whether it was rejected or accepted and aborted", async () => {
     let starts = 0;
     const fake = await startFakeGateway({
       override: ({ method }, answer) => {
@@ -118,7 +118,7 @@ describe("a run that the gateway cannot start", () => {
   test.each([
     ["called a tool", "tool", { phase: "start", name: "exec", toolCallId: "1", args: {} }],
     ["called its model", "lifecycle", { phase: "model", provider: "custom", model: "scripted" }],
-  ])("is not retried after it has %s", async (_, stream, data) => {
+  ])("a run that the gateway cannot start is not retried after it has %s", async (_, stream, data) => {
     const fake = await startFakeGateway({
       override: ({ method, params }, answer, socket) => {
         if (method !== "agent") return false;
@@ -134,7 +134,7 @@ describe("a run that the gateway cannot start", () => {
     expect(callsOf(fake, "agent")).toHaveLength(1);
   });
 
-  test("is not retried if a disconnect may have hidden its output", async () => {
+  test("a run that the gateway cannot start is not retried if a disconnect may have hidden its output", async () => {
     const fake = await startFakeGateway({
       override: ({ method, params }, answer) => {
         if (method === "agent.wait") answer({ payload: { runId: params["runId"], status: "error", error: superseded.refusal.message } });
@@ -149,7 +149,7 @@ describe("a run that the gateway cannot start", () => {
     expect(callsOf(fake, "agent")).toHaveLength(1);
   });
 
-  test("can be canceled between two attempts", async () => {
+  test("a run that the gateway cannot start can be canceled between two attempts", async () => {
     const fake = await startFakeGateway({
       override: ({ method }, answer) => {
         if (method === "agent") answer(superseded);
@@ -169,23 +169,26 @@ describe("a busy gateway", () => {
   const files = { name: "files", transport: "stdio" as const, command: "mcp-files" };
   const busy = (message: string) => ({ refusal: { code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 1 } });
 
-  test.each(["sessions.create", "config.patch", "sessions.patch", "agent"])("gets %s again after the requested delay", async (refused) => {
-    let refusals = 1;
-    const fake = await startFakeGateway({
-      override: ({ method }, answer) => {
-        const isRefused = method === refused && refusals-- > 0;
-        if (isRefused) answer(busy(`${method} unavailable during gateway restart`));
-        else if (method === "config.patch") answer({ payload: { ok: true } });
-        return isRefused || method === "config.patch";
-      },
-    });
-    const { start } = await startAdapter(fake);
-    const { result } = await start({ ...messageFor({ text: "Here." }), mcpServers: [files] }).done;
-    expect(result).toMatchObject({ status: "ok", output: "Here." });
-    expect(callsOf(fake, refused).length).toBeGreaterThan(1);
-    const ids = callsOf(fake, "agent").map(({ params }) => params["idempotencyKey"]);
-    expect(new Set(ids).size).toBe(1);
-  });
+  test.each(["sessions.create", "config.patch", "sessions.patch", "agent"])(
+    "a busy gateway gets %s again after the requested delay",
+    async (refused) => {
+      let refusals = 1;
+      const fake = await startFakeGateway({
+        override: ({ method }, answer) => {
+          const isRefused = method === refused && refusals-- > 0;
+          if (isRefused) answer(busy(`${method} unavailable during gateway restart`));
+          else if (method === "config.patch") answer({ payload: { ok: true } });
+          return isRefused || method === "config.patch";
+        },
+      });
+      const { start } = await startAdapter(fake);
+      const { result } = await start({ ...messageFor({ text: "Here." }), mcpServers: [files] }).done;
+      expect(result).toMatchObject({ status: "ok", output: "Here." });
+      expect(callsOf(fake, refused).length).toBeGreaterThan(1);
+      const ids = callsOf(fake, "agent").map(({ params }) => params["idempotencyKey"]);
+      expect(new Set(ids).size).toBe(1);
+    },
+  );
 
   test("at startup gets retried calls until the runs and servers of a killed Bridge are removed", async () => {
     const root = await temporaryDirectory();
@@ -211,7 +214,7 @@ describe("a busy gateway", () => {
       .toEqual([JSON.stringify({ mcp: { servers: { [left]: null } } })]);
   });
 
-  test("does not delay the cancel of a task", async () => {
+  test("a busy gateway does not delay the cancel of a task", async () => {
     const fake = await startFakeGateway({
       override: ({ method }, answer) => {
         if (method === "config.patch") answer({ refusal: { ...busy("rate limit exceeded").refusal, retryAfterMs: 60_000 } });
@@ -228,7 +231,7 @@ describe("a busy gateway", () => {
 });
 
 describe("an orphaned run", () => {
-  test("is stopped if its session belongs to this Bridge, at startup or later, and other runs are not", async () => {
+  test("an orphaned run is stopped if its session belongs to this Bridge, at startup or later, and other runs are not", async () => {
     const fake = await startFakeGateway();
     const root = await temporaryDirectory();
     const keys = await openSessionKeys(root);
@@ -246,7 +249,7 @@ describe("an orphaned run", () => {
 });
 
 describe("the health report", () => {
-  test("of another version depends on its methods", async () => {
+  test("the health report of another version depends on its methods", async () => {
     const newer = await startAdapter(await startFakeGateway({ version: "2027.1.1" }));
     expect(await newer.adapter.checkHealth()).toMatchObject({ status: "healthy", version: "2027.1.1", connection: "http-api" });
     const older = await startAdapter(await startFakeGateway({ version: "2026.1.1", without: ["agent.wait", "exec.approval.resolve"] }));
@@ -259,7 +262,7 @@ describe("the health report", () => {
     });
   });
 
-  test("is degraded during a reconnect, and healthy afterwards", async () => {
+  test("the health report is degraded during a reconnect, and healthy afterwards", async () => {
     const fake = await startFakeGateway();
     const { adapter } = await startAdapter(fake);
     expect((await adapter.checkHealth()).status).toBe("healthy");

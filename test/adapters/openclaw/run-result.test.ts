@@ -42,7 +42,7 @@ test.each<[name: RunName, final: string, wait: string | null, row: string | null
 });
 
 describe("the final response", () => {
-  test("contains the text, the model and the usage, with cached tokens counted as input", () => {
+  test("the final response contains the text, the model and the usage, with cached tokens counted as input", () => {
     expect(parseFinalResponse(recorded("tool").payload)).toEqual({
       status: "ok",
       output: "I have seen it.",
@@ -68,7 +68,7 @@ describe("the final response", () => {
     expect(codeOf(parseFinalResponse(payload))).toBe(code);
   });
 
-  test("contains no cost for a model without prices", () => {
+  test("the final response contains no cost for a model without prices", () => {
     const agentMeta = { provider: "p", model: "m", costUsd: 0, usage: { input: 1, output: 2 } };
     expect(parseFinalResponse({ status: "ok", result: { payloads: [], meta: { agentMeta } } })).not.toHaveProperty("costUsd");
   });
@@ -85,7 +85,7 @@ describe("an error of the gateway", () => {
   const explain = (message: string, code = "UNAVAILABLE", reason: string | null = null) =>
     explainError(new GatewayError({ code, message }), reason);
 
-  test("for an unknown agent states how to create one", () => {
+  test("an error of the gateway for an unknown agent states how to create one", () => {
     const { refusal } = recorded("unknownAgent");
     expect(explainError(new GatewayError(refusal as never), null)).toMatchObject({
       errorCode: "adapter_error",
@@ -93,7 +93,7 @@ describe("an error of the gateway", () => {
     });
   });
 
-  test("for a busy gateway or a configuration change is not a model error", () => {
+  test("an error of the gateway for a busy gateway or a configuration change is not a model error", () => {
     const message = "agent unavailable during gateway restart";
     const busy = explainError(new GatewayError({ code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 1_000 }), null);
     expect(busy).toMatchObject({ errorCode: "adapter_offline", error: expect.stringContaining(message) });
@@ -101,7 +101,7 @@ describe("an error of the gateway", () => {
     expect(explain(unwritten, "UNAVAILABLE")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("MCP servers") });
   });
 
-  test("contains no path of the gateway's host", () => {
+  test("an error of the gateway contains no path of the gateway's host", () => {
     const { error } = explain(
       "prepared model runtime plugin generation was superseded for /srv/openclaw/state/agents/main/agent",
       "UNAVAILABLE",
@@ -115,7 +115,7 @@ describe("an error of the gateway", () => {
     ["overloaded", "rate_limited"],
     ["auth", "authentication_required"],
     ["server_error", "model_error"],
-  ])("for the provider's reason %s is %s", (reason, code) => {
+  ])("an error of the gateway for the provider's reason %s is %s", (reason, code) => {
     expect(codeOf(explain("It failed.", "UNAVAILABLE", reason))).toBe(code);
   });
 
@@ -128,7 +128,7 @@ describe("an error of the gateway", () => {
     expect(codeOf(explain(message, code))).toBe(errorCode);
   });
 
-  test("for an inaccessible task directory names the setting and no path", () => {
+  test("an error of the gateway for an inaccessible task directory names the setting and no path", () => {
     const { error } = explain(
       "sessions.create cwd is unavailable: ENOENT: no such file or directory, lstat '/secret/place'",
       "INVALID_REQUEST",
@@ -137,14 +137,14 @@ describe("an error of the gateway", () => {
     expect(error).not.toContain("/secret/place");
   });
 
-  test("contains no key and no stack trace", () => {
+  test("an error of the gateway contains no key and no stack trace", () => {
     const { error = "" } = explain(
       `GET https://api.example/v1?key=abcdef123456 with sk-abcdefghijklmnop failed\n\n\n    at Object.<anonymous> (/opt/x.js:1)`,
     );
     expect(error).not.toMatch(/abcdef123456|sk-abcdefghijklmnop|\/opt\/x\.js/);
   });
 
-  test("does not include bugs, which are rethrown", () => {
+  test("an error of the gateway does not include bugs, which are rethrown", () => {
     expect(() => explainError(new TypeError("x"), null)).toThrow(TypeError);
   });
 });

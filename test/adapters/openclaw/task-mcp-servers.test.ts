@@ -60,7 +60,7 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, 
 }
 
 describe("MCP servers of tasks", () => {
-  test("are in the configuration, disabled and with unique names, until they are removed", async () => {
+  test("MCP servers of tasks are in the configuration, disabled and with unique names, until they are removed", async () => {
     const { taskServers, servers } = open({ theirs: { command: "x" } });
     const names = await taskServers.add([files, search, news]);
     expect(names).toEqual([
@@ -78,7 +78,7 @@ describe("MCP servers of tasks", () => {
     expect(servers).toEqual({ theirs: { command: "x" } });
   });
 
-  test("are escaped, so that the gateway does not expand variables in them", async () => {
+  test("MCP servers of tasks are escaped, so that the gateway does not expand variables in them", async () => {
     const { taskServers, servers } = open();
     const variable = (name: string): string => `$\{${name}}`;
     const key = variable("KEY");
@@ -92,7 +92,7 @@ describe("MCP servers of tasks", () => {
     expect(servers[http]).toMatchObject({ url: `https://mcp.example/$${key}`, headers: { "x-key": `Bearer $${key}` } });
   });
 
-  test("that the gateway rejects do not affect other tasks", async () => {
+  test("MCP servers of tasks that the gateway rejects do not affect other tasks", async () => {
     const patches: string[] = [];
     const { taskServers, servers } = open({}, (isWritten, raw) => {
       if (isWritten || !raw.includes("refused")) return null;
@@ -112,7 +112,7 @@ describe("MCP servers of tasks", () => {
     expect(Object.keys(servers).sort()).toEqual(names.sort());
   });
 
-  test("of many concurrent tasks are added in few writes, with unique names", async () => {
+  test("MCP servers of tasks of many concurrent tasks are added in few writes, with unique names", async () => {
     const bench = open();
     const added = await Promise.all(Array.from({ length: 20 }, () => bench.taskServers.add([files])));
     expect(new Set(added.flat()).size).toBe(20);
@@ -123,7 +123,7 @@ describe("MCP servers of tasks", () => {
     expect(bench.writes).toBeLessThanOrEqual(6);
   });
 
-  test("that the gateway rejects are not added, and other servers stay unchanged", async () => {
+  test("MCP servers of tasks that the gateway rejects are not added, and other servers stay unchanged", async () => {
     let refusal: Error | null = null;
     const { taskServers, servers } = open({}, () => refusal);
     const [kept] = await taskServers.add([files]);
@@ -135,7 +135,7 @@ describe("MCP servers of tasks", () => {
     expect(Object.keys(servers)).toContain(kept);
   });
 
-  test("whose removal failed are logged and removed by the next write", async () => {
+  test("MCP servers of tasks whose removal failed are logged and removed by the next write", async () => {
     let refusal: Error | null = null;
     const { taskServers, servers, warnings } = open({}, () => refusal);
     const names = await taskServers.add([files]);
@@ -149,7 +149,7 @@ describe("MCP servers of tasks", () => {
     expect(servers).toEqual({});
   });
 
-  test("whose removal exceeds the gateway's rate limit are removed later", async () => {
+  test("MCP servers of tasks whose removal exceeds the gateway's rate limit are removed later", async () => {
     let refusals = 1;
     const message = "rate limit exceeded for config.patch; retry after 1s";
     const busy = new GatewayError({ code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 10 });
@@ -161,14 +161,14 @@ describe("MCP servers of tasks", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("whose write was superseded by another change are in the configuration", async () => {
+  test("MCP servers of tasks whose write was superseded by another change are in the configuration", async () => {
     const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
     const { taskServers, servers } = open({}, (written) => (written ? new GatewayError({ code: "UNAVAILABLE", message }) : null));
     const names = await taskServers.add([files]);
     expect(Object.keys(servers)).toEqual(names);
   });
 
-  test("whose write has an unknown outcome are removed", async () => {
+  test("MCP servers of tasks whose write has an unknown outcome are removed", async () => {
     const failed = "config.patch persisted but was not applied to the active Gateway (failed); run config.get, then use config.apply";
     let fails = true;
     const { taskServers, servers, warnings } = open({}, (written) => {
@@ -181,14 +181,14 @@ describe("MCP servers of tasks", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("of a killed Bridge are removed by the sweep, and no others", async () => {
+  test("MCP servers of tasks of a killed Bridge are removed by the sweep, and no others", async () => {
     const others = { "br0123456-mine": {}, "brffffff0a1b2c-files": {}, files: {} };
     const { taskServers, servers } = open({ ...others, "br0123450a1b2c-files": {} });
     await taskServers.sweep();
     expect(servers).toEqual(others);
   });
 
-  test("are added while other clients change the configuration", async () => {
+  test("MCP servers of tasks are added while other clients change the configuration", async () => {
     let changes = 2;
     const bench = open({}, (isWritten) => {
       if (isWritten) return null;

@@ -49,7 +49,7 @@ async function runScript(connection: ProgramConnection, script: string, { change
 }
 
 describe("opencode over cli", () => {
-  test("reads the prompt from stdin until its end, and gets no text of the dispatch as arguments", async () => {
+  test("opencode over cli reads the prompt from stdin until its end, and gets no text of the dispatch as arguments", async () => {
     const script = 'echo "$@" > "$seen"; cat >> "$seen"; cat "$recorded/run-tool.jsonl"';
     const { ending, texts, seen, request } = await runScript(cliConnection, script, {
       changes: { model: "anthropic/opus", systemPrompt: "Be brief." },
@@ -63,14 +63,14 @@ describe("opencode over cli", () => {
     expect(prompt.join("\n")).toMatch(/the message$/);
   });
 
-  test("resumes a session", async () => {
+  test("opencode over cli resumes a session", async () => {
     const { seen } = await runScript(cliConnection, 'echo "$@" > "$seen"; cat "$recorded/run-resumed.jsonl"', {
       changes: { resumeToken: "ses_1" },
     });
     expect(seen).toMatch(/ --session=ses_1$/m);
   });
 
-  test("does not parse a model as a flag when home: user allows every provider", async () => {
+  test("opencode over cli does not parse a model as a flag when home: user allows every provider", async () => {
     const { seen } = await runScript(cliConnection, 'for each in "$@"; do echo "$each"; done > "$seen"; cat "$recorded/run-tool.jsonl"', {
       settings: { home: "user" },
       changes: { model: "--attach=http://host.test/" },
@@ -79,17 +79,17 @@ describe("opencode over cli", () => {
     expect(seen).not.toMatch(/^--attach/m);
   });
 
-  test("unpacks its libraries into the task's TMPDIR", async () => {
+  test("opencode over cli unpacks its libraries into the task's TMPDIR", async () => {
     const { request, seen } = await runScript(cliConnection, 'printf %s "$TMPDIR" > "$seen"; touch "$TMPDIR/unpacked.so"');
     expect(seen).toBe(request.directories.tmp);
     expect(existsSync(path.join(request.directories.tmp, "unpacked.so"))).toBe(true);
   });
 
-  test("writes its output to a file, because it exits before a pipe has been read", async () => {
+  test("opencode over cli writes its output to a file, because it exits before a pipe has been read", async () => {
     expect((await runScript(cliConnection, 'test -f /dev/stdout && echo file > "$seen"')).seen).toBe("file\n");
   });
 
-  test("can be canceled when its model never stops calling tools", async () => {
+  test("opencode over cli can be canceled when its model never stops calling tools", async () => {
     const script = 'while cat "$recorded/run-two-tools.jsonl"; do sleep 0.1; done';
     const { ending } = await runScript(cliConnection, script, { onTool: (cancel) => cancel() });
     expect(ending).toMatchObject({ status: "error", errorCode: "cancelled" });
@@ -102,7 +102,7 @@ describe("opencode over cli", () => {
     ["Segmentation fault", 139, "runtime_crashed", /139.*Segmentation fault/],
     // The program exits without any output.
     ["", 0, "model_error", /before the model finished its answer/],
-  ])("with stderr %j and exit code %i is %s", async (stderr, exitCode, errorCode, error) => {
+  ])("opencode over cli with stderr %j and exit code %i is %s", async (stderr, exitCode, errorCode, error) => {
     const { ending } = await runScript(cliConnection, `echo '${stderr}' >&2; exit ${exitCode}`);
     expect(ending).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(error) });
   });
@@ -118,7 +118,7 @@ describe("opencode over http-api", () => {
     return { session, ...(await runScript(httpApiConnection, script, { ...given, root })) };
   };
 
-  test("starts a server with closed stdin, runs the task and stops the server", async () => {
+  test("opencode over http-api starts a server with closed stdin, runs the task and stops the server", async () => {
     const { ending, texts, session, seen } = await serve({});
     const usage = { inputTokens: 260, outputTokens: 60, thinkingTokens: 10, cacheReadTokens: 40, cacheWriteTokens: 0 };
     expect(ending).toEqual({ status: "ok", resumeToken: session, model: "scripted/model", usage, costUsd: 0.00036 });
@@ -128,16 +128,16 @@ describe("opencode over http-api", () => {
     expect((await serve({})).seen).not.toBe(seen);
   });
 
-  test("reports its session after a cancel", async () => {
+  test("opencode over http-api reports its session after a cancel", async () => {
     const { ending, session } = await serve({ recording: "asked", until: '"permission.asked"' }, { onTool: (cancel) => cancel() });
     expect(ending).toMatchObject({ status: "error", errorCode: "cancelled", resumeToken: session });
   });
 
-  test("is canceled while its answer arrives", async () => {
+  test("opencode over http-api is canceled while its answer arrives", async () => {
     expect((await serve({}, { onTool: (cancel) => cancel() })).ending).toMatchObject({ status: "error", errorCode: "cancelled" });
   });
 
-  test("reports the failure of the conversation and not the exit of the server", async () => {
+  test("opencode over http-api reports the failure of the conversation and not the exit of the server", async () => {
     expect((await serve({ recording: "error-401" })).ending).toMatchObject({ errorCode: "authentication_required" });
     expect((await serve({ rules: [] })).ending).toMatchObject({
       errorCode: "adapter_error",
@@ -148,12 +148,12 @@ describe("opencode over http-api", () => {
   test.each([
     ["echo 'no port is free' >&2; exit 1", "runtime_crashed", /exited with code 1\. no port is free/],
     ["kill -9 $$", "runtime_crashed", /SIGKILL/],
-  ])("reports a server that does not start: %s", async (script, errorCode, error) => {
+  ])("opencode over http-api reports a server that does not start: %s", async (script, errorCode, error) => {
     const { ending } = await runScript(httpApiConnection, script);
     expect(ending).toEqual({ status: "error", errorCode, error: expect.stringMatching(error) });
   });
 
-  test("connects only to a server on 127.0.0.1", async () => {
+  test("opencode over http-api connects only to a server on 127.0.0.1", async () => {
     const elsewhere = await createScriptedServer({ recording: "tool", rules: [] });
     const line = `echo "opencode server listening on ${elsewhere.origin.replace("127.0.0.1", "localhost")}"`;
     const { ending } = await runScript(httpApiConnection, `${line}; exit 1`);

@@ -66,7 +66,7 @@ async function talk(
 const whole = ["GET /event", "GET /agent", "POST /session", "POST /session/S/prompt_async"];
 
 describe("a conversation with a server", () => {
-  test("subscribes to events, checks the permissions and creates a session before it sends the prompt", async () => {
+  test("a conversation with a server subscribes to events, checks the permissions and creates a session before it sends the prompt", async () => {
     const { outcome, facts, timeline, asked, session, prompt } = await talk({});
     expect(asked).toEqual(whole);
     expect(outcome).toEqual({ status: "ok" });
@@ -79,13 +79,13 @@ describe("a conversation with a server", () => {
     });
   });
 
-  test("sends no prompt to an agent with wider permissions than requested", async () => {
+  test("a conversation with a server sends no prompt to an agent with wider permissions than requested", async () => {
     const { outcome, asked } = await talk({ rules: [{ permission: "*", pattern: "*", action: "allow" }] });
     expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("the task's permissions") });
     expect(asked).toEqual(whole.slice(0, 2));
   });
 
-  test("resumes only a session that exists", async () => {
+  test("a conversation with a server resumes only a session that exists", async () => {
     const resumed = await talk({ recording: "resumed" }, { resumes: true });
     expect(resumed).toMatchObject({ outcome: { status: "ok" }, timeline: "I go on." });
     expect(resumed.asked).toEqual([...whole.slice(0, 2), "GET /session/S", "POST /session/S/prompt_async"]);
@@ -98,7 +98,7 @@ describe("a conversation with a server", () => {
     ["allow", { reply: "once" }, 0],
     ["deny", { reply: "reject", message: expect.stringContaining('approvals are "deny"') }, 0],
     ["ask", { reply: "reject", message: "not today" }, 1],
-  ] as const)("replies to a permission request with approvals %s: %j", async (approvals, answer, count) => {
+  ] as const)("a conversation with a server replies to a permission request with approvals %s: %j", async (approvals, answer, count) => {
     const questions: ApprovalQuestion[] = [];
     const requestApproval: ProgramTask["context"]["requestApproval"] = async (question) => {
       questions.push(question);
@@ -117,7 +117,7 @@ describe("a conversation with a server", () => {
     expect(outcome).toEqual({ status: "ok" });
   });
 
-  test("passes the system prompt and the schema of an object", async () => {
+  test("a conversation with a server passes the system prompt and the schema of an object", async () => {
     const schema = { type: "object", properties: { colour: { type: "string" } } };
     const outputStrategy = { type: "structured", schema } as const;
     const { prompt, facts } = await talk({ recording: "structured" }, { changes: { systemPrompt: "Be brief.", outputStrategy } });
@@ -127,25 +127,25 @@ describe("a conversation with a server", () => {
     expect(list.prompt).not.toHaveProperty("format");
   });
 
-  test("aborts a session that continues after its outcome", async () => {
+  test("a conversation with a server aborts a session that continues after its outcome", async () => {
     const { outcome, timeline, asked } = await talk({ recording: "error-503" });
     expect(outcome).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
     expect(timeline).toBe("…………");
     expect(asked.at(-1)).toBe("POST /session/S/abort");
   });
 
-  test("is a crash when the event stream ends early", async () => {
+  test("a conversation with a server is a crash when the event stream ends early", async () => {
     const { outcome } = await talk({ until: '"running"', hangsUp: true });
     expect(outcome).toMatchObject({ errorCode: "runtime_crashed" });
   });
 
-  test("fails when the server rejects the password", async () => {
+  test("a conversation with a server fails when the server rejects the password", async () => {
     const { outcome, asked } = await talk({}, { password: "another" });
     expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("HTTP 401 for GET /event") });
     expect(asked).toEqual([]);
   });
 
-  test("aborts its session when the task is canceled", async () => {
+  test("a conversation with a server aborts its session when the task is canceled", async () => {
     const cancel = new AbortController();
     const { outcome, facts, asked, session } = await talk({ until: '"running"' }, { signal: cancel.signal, onTool: () => cancel.abort() });
     expect(outcome).toMatchObject({ errorCode: "cancelled" });

@@ -24,7 +24,7 @@ const twoCalls = { inputTokens: 260, outputTokens: 60, thinkingTokens: 10, cache
 const unfinished = { status: "error", errorCode: "model_error", error: expect.stringContaining("before the model finished its answer") };
 
 describe("a recorded run", () => {
-  test("reports a tool call from one line, and the text after it as the answer", () => {
+  test("a recorded run reports a tool call from one line, and the text after it as the answer", () => {
     const { tools, text, answer, facts, counted, ended, outcome } = replay("tool");
     const toolCallId = expect.stringMatching(/^call_/);
     expect(tools).toEqual([
@@ -37,13 +37,13 @@ describe("a recorded run", () => {
     expect([ended, outcome]).toEqual([[], { status: "ok" }]);
   });
 
-  test("discards an incomplete answer that was retried", () => {
+  test("a recorded run discards an incomplete answer that was retried", () => {
     const { answer, discarded, outcome } = replay("broken-text");
     expect([answer, outcome]).toEqual(["The whole answer.", { status: "ok" }]);
     expect(discarded).toHaveLength(1);
   });
 
-  test("keeps the answer when an incomplete call is closed after it", () => {
+  test("a recorded run keeps the answer when an incomplete call is closed after it", () => {
     const { answer, tools, outcome } = replay("broken-call");
     expect([answer, outcome]).toEqual(["The end.", { status: "ok" }]);
     expect(tools).toEqual([
@@ -51,14 +51,14 @@ describe("a recorded run", () => {
     ]);
   });
 
-  test("keeps the id of a resumed session and counts only this task", () => {
+  test("a recorded run keeps the id of a resumed session and counts only this task", () => {
     const { facts, counted, answer } = replay("resumed");
     expect(facts).toEqual(replay("tool").facts);
     expect(counted).toEqual({ usage: oneCall, costUsd: 0.00018 });
     expect(answer).toBe("I go on.");
   });
 
-  test("reports a failed command and a failed tool as errors", () => {
+  test("a recorded run reports a failed command and a failed tool as errors", () => {
     const { tools } = replay("two-tools");
     expect(tools.filter(({ kind }) => kind === "tool.completed")).toMatchObject([
       { output: expect.stringContaining("missing.txt"), isError: true },
@@ -66,24 +66,24 @@ describe("a recorded run", () => {
     ]);
   });
 
-  test("reports a denied tool call as an error and continues to the answer", () => {
+  test("a recorded run reports a denied tool call as an error and continues to the answer", () => {
     const { tools, answer, outcome } = replay("denied");
     expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("unavailable tool") });
     expect([answer, outcome]).toEqual(["It was refused.", { status: "ok" }]);
   });
 
-  test("reports no usage for a task with a sub-agent", () => {
+  test("a recorded run reports no usage for a task with a sub-agent", () => {
     const { tools, answer, counted } = replay("sub-agent");
     expect(tools[0]).toMatchObject({ toolName: "task" });
     expect(answer).toBe("It is done.");
     expect(counted).toEqual({});
   });
 
-  test("succeeds when OpenCode retried a failed model call", () => {
+  test("a recorded run succeeds when OpenCode retried a failed model call", () => {
     expect(replay("error-500-once")).toMatchObject({ answer: "Got over it.", ended: [], outcome: { status: "ok" } });
   });
 
-  test("keeps every Unicode character", () => {
+  test("a recorded run keeps every Unicode character", () => {
     const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
     expect(replay("unicode").answer).toBe(text);
   });
@@ -97,7 +97,7 @@ describe("a recorded run", () => {
     ["error-429", "rate_limited", /error 429/],
     ["error-500", "model_error", /error 500/],
     ["unknown-model", "model_error", /offers this model/],
-  ])("reports the recording %s as %s", (name, errorCode, error) => {
+  ])("a recorded run reports the recording %s as %s", (name, errorCode, error) => {
     const { ended, text, counted } = replay(name);
     expect(ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(error) }]);
     expect([text, counted]).toEqual([[], {}]);
@@ -112,24 +112,24 @@ describe("the lines of opencode run", () => {
   });
   const readObjects = (...lines: object[]) => read(lines.map((line) => JSON.stringify(line)));
 
-  test("fail the task when the last model call requested a tool, although the exit code is 0", () => {
+  test("the lines of opencode run fail the task when the last model call requested a tool, although the exit code is 0", () => {
     expect(readObjects(stepFinish("tool-calls")).outcome).toEqual(unfinished);
     expect(readObjects().outcome).toEqual(unfinished);
     expect(readObjects(stepFinish("tool-calls"), stepFinish("stop", "prt_2")).outcome).toEqual({ status: "ok" });
   });
 
-  test("fail the task when they end during a model call, with the session but without usage", () => {
+  test("the lines of opencode run fail the task when they end during a model call, with the session but without usage", () => {
     const cut = readObjects(stepFinish("tool-calls"), { type: "step_start", sessionID: "ses_1" });
     expect(cut.outcome).toEqual({ status: "error", errorCode: "runtime_crashed", error: expect.stringContaining("last lines") });
     expect([cut.facts, cut.counted]).toEqual([{ resumeToken: "ses_1" }, {}]);
   });
 
-  test("are ignored when they have other types or shapes", () => {
+  test("the lines of opencode run are ignored when they have other types or shapes", () => {
     const { steps } = readObjects({ type: "reasoning" }, { type: "text" }, { type: "tool_use", sessionID: "ses_1", part: {} }, {});
     expect(steps).toEqual([]);
   });
 
-  test("can contain an error without a session", () => {
+  test("the lines of opencode run can contain an error without a session", () => {
     const { facts, ended } = readObjects({ type: "error", error: { name: "ProviderAuthError", data: { message: "no key\n  at x" } } });
     expect(facts).toEqual({});
     expect(ended).toMatchObject([{ errorCode: "authentication_required", error: expect.stringMatching(/: no key\. To fix/) }]);

@@ -45,29 +45,35 @@ describe("the permissions of a task", () => {
     "of_tomorrow",
   ];
 
-  test.each(["allow", "deny", "ask"] as const)("allow only reads of the workspace with profile inspect and approvals %s", (approvals) => {
-    const permissions = rightsOf({ profile: "inspect", approvals, mcpServers });
-    for (const tool of changing) expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
-    for (const tool of ["read", "grep", "glob", "list", "StructuredOutput"])
-      expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
-    expect(decide(permissions, "external_directory", "/agents/one/src/*")).toBe("allow");
-    for (const outside of ["/etc/*", "/agents/*", "/agents/one-more/*", "/tmp-of-task/x"])
-      expect(decide(permissions, "external_directory", outside)).toBe("deny");
-  });
+  test.each(["allow", "deny", "ask"] as const)(
+    "the permissions of a task allow only reads of the workspace with profile inspect and approvals %s",
+    (approvals) => {
+      const permissions = rightsOf({ profile: "inspect", approvals, mcpServers });
+      for (const tool of changing) expect([tool, decide(permissions, tool)]).toEqual([tool, "deny"]);
+      for (const tool of ["read", "grep", "glob", "list", "StructuredOutput"])
+        expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
+      expect(decide(permissions, "external_directory", "/agents/one/src/*")).toBe("allow");
+      for (const outside of ["/etc/*", "/agents/*", "/agents/one-more/*", "/tmp-of-task/x"])
+        expect(decide(permissions, "external_directory", outside)).toBe("deny");
+    },
+  );
 
-  test.each(["inspect", "modify"] as const)("allow the declared tools with profile %s and approvals deny", (profile) => {
-    const declared = markToolServer({
-      name: "bridge",
-      transport: "http",
-      url: "http://127.0.0.1:1/mcp",
-      headers: { Authorization: "Bearer x" },
-    });
-    const permissions = rightsOf({ profile, approvals: "deny", mcpServers: [...mcpServers, declared] });
-    expect(decide(permissions, "bridge_ask_user")).toBe("allow");
-    expect(decide(permissions, "my_words_say")).toBe(profile === "inspect" ? "deny" : "allow");
-  });
+  test.each(["inspect", "modify"] as const)(
+    "the permissions of a task allow the declared tools with profile %s and approvals deny",
+    (profile) => {
+      const declared = markToolServer({
+        name: "bridge",
+        transport: "http",
+        url: "http://127.0.0.1:1/mcp",
+        headers: { Authorization: "Bearer x" },
+      });
+      const permissions = rightsOf({ profile, approvals: "deny", mcpServers: [...mcpServers, declared] });
+      expect(decide(permissions, "bridge_ask_user")).toBe("allow");
+      expect(decide(permissions, "my_words_say")).toBe(profile === "inspect" ? "deny" : "allow");
+    },
+  );
 
-  test("allow edits and the named MCP servers with profile modify and approvals deny", () => {
+  test("the permissions of a task allow edits and the named MCP servers with profile modify and approvals deny", () => {
     const permissions = rightsOf({ approvals: "deny", mcpServers });
     for (const tool of ["edit", "read", "todowrite", "my_words_say"]) expect([tool, decide(permissions, tool)]).toEqual([tool, "allow"]);
     for (const tool of ["bash", "task", "webfetch", "other_say", "of_tomorrow"])
@@ -80,7 +86,7 @@ describe("the permissions of a task", () => {
     ["http-api", "ask"],
     ["cli", "deny"],
   ] as const)(
-    "allow everything with profile modify and approvals allow; over %s the action for external paths is %s",
+    "the permissions of a task allow everything with profile modify and approvals allow; over %s the action for external paths is %s",
     (connection, outside) => {
       const permissions = rightsOf({ mcpServers }, null, connection);
       for (const tool of ["bash", "edit", "task", "webfetch", "my_words_say"])
@@ -106,12 +112,12 @@ describe("the permissions of a task", () => {
     ["inspect", "ask"],
     ["modify", "deny"],
     ["modify", "allow"],
-  ] as const)("contain no ask rules over cli with profile %s and approvals %s", (profile, approvals) => {
+  ] as const)("the permissions of a task contain no ask rules over cli with profile %s and approvals %s", (profile, approvals) => {
     const actions = rulesOf(rightsOf({ profile, approvals, mcpServers }, null, "cli")).map(({ action }) => action);
     expect(new Set(actions)).toEqual(new Set(["allow", "deny"]));
   });
 
-  test("ask about everything that deny rejects with approvals ask, except interactive tools", () => {
+  test("the permissions of a task ask about everything that deny rejects with approvals ask, except interactive tools", () => {
     const [denied, asked] = [rightsOf({ approvals: "deny", mcpServers }), rightsOf({ approvals: "ask", mcpServers })];
     const actionsOf = (permissions: Permissions) => changing.map((tool) => [tool, decide(permissions, tool)]);
     const neverAsked = ["question"];
@@ -140,7 +146,7 @@ describe("the rules that the server reports", () => {
     ["with one in between", [...rules.slice(0, 2), builtInRule, ...rules.slice(2)], false],
     ["repeated, the last time as requested", [...rules, builtInRule, ...rules], true],
     ["of no agent", [], false],
-  ])("match the request or not: %s", (_, found, matches) => {
+  ])("the rules that the server reports match the request or not: %s", (_, found, matches) => {
     expect(matchesPermissions(found, asked)).toBe(matches);
   });
 });

@@ -20,7 +20,7 @@ describe("providers", () => {
     [{ OPENAI_API_KEY: "k" }, { provider: { mine: {}, openai: {} } }, ["mine", "openai"]],
     [{ OPENAI_API_KEY: "k", GROQ_API_KEY: "k" }, { disabled_providers: ["groq"] }, ["openai"]],
     [{ OPENAI_API_KEY: "k", GROQ_API_KEY: "k" }, { enabled_providers: ["groq", "opencode"] }, ["groq"]],
-  ])("with the variables %j and the configuration %j are %j", (env, config, providers) => {
+  ])("providers with the variables %j and the configuration %j are %j", (env, config, providers) => {
     expect(findProviders(contextOf({ config }, env))).toEqual(providers);
   });
 
@@ -34,17 +34,17 @@ describe("providers", () => {
     [{ GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: "http://h" }, "google", { apiKey: "{env:GEMINI_API_KEY}", baseURL: "http://h/v1beta" }],
     [{ GEMINI_API_KEY: "k", GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google", { apiKey: "{env:GOOGLE_GENERATIVE_AI_API_KEY}" }],
     [{ GROQ_API_KEY: "k" }, "groq", { apiKey: "{env:GROQ_API_KEY}" }],
-  ])("are configured from %j with the key's variable name", (env, id, options) => {
+  ])("providers are configured from %j with the key's variable name", (env, id, options) => {
     expect(buildProviderConfig(contextOf({}, env))).toEqual({ [id]: { options } });
   });
 
-  test("are overridden by the operator's configuration", () => {
+  test("providers are overridden by the operator's configuration", () => {
     const provider = { openai: { options: { baseURL: "http://mine" } }, mine: { npm: "@ai-sdk/openai-compatible" } };
     const config = buildProviderConfig(contextOf({ config: { provider } }, { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://other" }));
     expect(config).toEqual(provider);
   });
 
-  test("are rejected if the configuration is not valid", () => {
+  test("providers are rejected if the configuration is not valid", () => {
     expect(() => findProviders(contextOf({ config: { provider: ["openai"] } }))).toThrow(
       /BRIDGE_OPENCODE_CONFIG is not a valid OpenCode configuration/,
     );
@@ -70,7 +70,7 @@ describe("the model", () => {
     expect(() => chooseModel({ model }, contextOf({}, two))).toThrow(/Use provider\/model with one of: anthropic, openrouter\./);
   });
 
-  test("may name any provider with home: user", () => {
+  test("the model may name any provider with home: user", () => {
     const context = contextOf({ home: "user" }, {});
     expect(chooseModel({ model: "github-copilot/gpt" }, context)).toEqual({ providerID: "github-copilot", modelID: "gpt" });
     expect(() => chooseModel({ model: "gpt" }, context)).toThrow(/names no configured provider/);
@@ -78,7 +78,7 @@ describe("the model", () => {
     expect(() => chooseModel({ model: "gpt" }, contextOf({ home: "user" }))).toThrow(/names no configured provider/);
   });
 
-  test("is priced if the operator configures its price, even a price of 0", () => {
+  test("the model is priced if the operator configures its price, even a price of 0", () => {
     const models = { free: { cost: { input: 0, output: 0 } }, unknown: {} };
     const context = contextOf({ config: { provider: { mine: { models } } } });
     const priced = ["free", "unknown", "other"].map((modelID) => isPriced({ providerID: "mine", modelID }, context));
@@ -98,22 +98,22 @@ describe("credentials", () => {
     return await findCredentials("http-api", [program], context);
   };
 
-  test("are reported by provider and not by key", async () => {
+  test("credentials are reported by provider and not by key", async () => {
     expect(await credentialsWith({}, { ANTHROPIC_API_KEY: "sk-secret" })).toEqual({ ok: true, detail: "providers: anthropic" });
   });
 
-  test("are reported as missing, with advice", async () => {
+  test("credentials are reported as missing, with advice", async () => {
     const advice = expect.stringMatching(/^no provider: set ANTHROPIC_API_KEY.*BRIDGE_OPENCODE_HOME=user/);
     expect(await credentialsWith({}, {}, "anthropic/opus\\n")).toEqual({ ok: false, detail: advice });
     expect(await credentialsWith({ home: "user" })).toEqual({ ok: false, detail: advice });
   });
 
-  test("include the operator's logins with home: user", async () => {
+  test("credentials include the operator's logins with home: user", async () => {
     const models = "anthropic/opus\\n\\033[90mnot a model\\033[0m\\nopenrouter/meta/llama\\n";
     expect(await credentialsWith({ home: "user" }, {}, models)).toEqual({ ok: true, detail: "2 models of the operator's own logins" });
   });
 
-  test("are not ok with an invalid configuration", async () => {
+  test("credentials are not ok with an invalid configuration", async () => {
     expect(await credentialsWith({ config: { model: 5 } })).toEqual({
       ok: false,
       detail: expect.stringContaining("BRIDGE_OPENCODE_CONFIG"),

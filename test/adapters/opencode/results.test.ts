@@ -72,7 +72,7 @@ describe("a tool call", () => {
       { status: "error", input, error: "Tool execution aborted" },
       [invoked, { ...completed, output: "Tool execution aborted", isError: true }],
     ],
-  ])("with the state %j emits its steps", (state, steps) => {
+  ])("a tool call with the state %j emits its steps", (state, steps) => {
     expect(stepsOf(state)).toEqual(steps);
   });
 });
@@ -89,22 +89,22 @@ describe("usage", () => {
     return tally;
   };
 
-  test("includes all prompt tokens in the input and thinking in the output", () => {
+  test("usage includes all prompt tokens in the input and thinking in the output", () => {
     expect(tallyOf(true, step("1", 0.25)).getFacts()).toEqual({ usage: once, costUsd: 0.25 });
   });
 
-  test("counts each model call once, even if it is reported repeatedly", () => {
+  test("usage counts each model call once, even if it is reported repeatedly", () => {
     const { usage, costUsd } = tallyOf(true, step("1", 0.25), step("1", 0.25), step("2", 0.5)).getFacts();
     expect([usage?.inputTokens, costUsd]).toEqual([2 * 137, 0.75]);
   });
 
-  test("has no cost without a known price", () => {
+  test("usage has no cost without a known price", () => {
     expect(tallyOf(false, step("1")).getFacts()).toEqual({ usage: once });
     expect(tallyOf(true, step("1")).getFacts()).toEqual({ usage: once, costUsd: 0 });
     expect(tallyOf(false, step("1", 0.25)).getFacts()).toHaveProperty("costUsd", 0.25);
   });
 
-  test("is unknown without a model call, and if OpenCode does not report all of it", () => {
+  test("usage is unknown without a model call, and if OpenCode does not report all of it", () => {
     expect(tallyOf(true).getFacts()).toEqual({});
     const tally = tallyOf(true, step("1", 0.25));
     tally.markIncomplete();
@@ -120,7 +120,7 @@ describe("a start that conflicts with another one", () => {
     return { starts, ending };
   };
 
-  test("is retried up to three times", async () => {
+  test("a start that conflicts with another one is retried up to three times", async () => {
     expect(await startsOf(crashed, { ...crashed, error: "Failed query: CREATE TABLE" }, { status: "ok" })).toEqual({
       starts: 3,
       ending: { status: "ok" },
@@ -132,7 +132,7 @@ describe("a start that conflicts with another one", () => {
     ["that created a session", { ...crashed, resumeToken: "ses_1" }],
     ["that crashed for another reason", { ...crashed, error: "Segmentation fault" }],
     ["that was canceled", { ...crashed, errorCode: "cancelled" }],
-  ])("is not retried for a start %s", async (_, ending) => {
+  ])("a start that conflicts with another one is not retried for a start %s", async (_, ending) => {
     expect(await startsOf(ending, { status: "ok" })).toEqual({ starts: 1, ending });
   });
 });

@@ -44,7 +44,7 @@ const callsOf = (calls: number) => ({
 });
 
 describe("a recorded stream of the server", () => {
-  test("emits text deltas once, and a tool call with its input, output and one end", async () => {
+  test("a recorded stream of the server emits text deltas once, and a tool call with its input, output and one end", async () => {
     const { tools, text, answer, facts, counted, ended } = await replay("tool");
     const toolCallId = expect.stringMatching(/^call_/);
     const invoked = { kind: "tool.invoked", toolCallId, toolName: "bash", input: expect.objectContaining({ command: "echo hi" }) };
@@ -58,14 +58,14 @@ describe("a recorded stream of the server", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("counts only this task in a resumed session", async () => {
+  test("a recorded stream of the server counts only this task in a resumed session", async () => {
     const { session, answer, counted } = await replay("resumed");
     expect(session).toBe((await replay("tool")).session);
     expect(answer).toBe("I go on.");
     expect(counted).toEqual({ usage: callsOf(1), costUsd: 0.00018 });
   });
 
-  test("reports the results of two parallel tools separately", async () => {
+  test("a recorded stream of the server reports the results of two parallel tools separately", async () => {
     const { tools } = await replay("two-tools");
     const ends = tools.flatMap((step) => (step.kind === "tool.completed" ? [[step.toolCallId, step.isError, step.output]] : []));
     expect(new Set(ends.map(([id]) => id)).size).toBe(2);
@@ -75,19 +75,19 @@ describe("a recorded stream of the server", () => {
     ]);
   });
 
-  test("reports a denied tool call as an error and continues to the answer", async () => {
+  test("a recorded stream of the server reports a denied tool call as an error and continues to the answer", async () => {
     const { tools, answer, ended, asked } = await replay("denied");
     expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("unavailable tool") });
     expect([answer, ended, asked]).toEqual(["It was refused.", [{ status: "ok" }], []]);
   });
 
-  test("emits a permission request with its call and session", async () => {
+  test("a recorded stream of the server emits a permission request with its call and session", async () => {
     const { asked, session, answer, ended } = await replay("asked");
     expect(asked).toMatchObject([{ kind: "asked", sessionId: session, permissionId: expect.stringMatching(/^per_/) }]);
     expect([answer, ended]).toEqual(["I was let.", [{ status: "ok" }]]);
   });
 
-  test("delays a permission request until its call has input", async () => {
+  test("a recorded stream of the server delays a permission request until its call has input", async () => {
     const events = (await eventsIn(recorded("asked"))) as { type: string; properties: { part?: { state?: { status: string } } } }[];
     const question = events.findIndex(({ type }) => type === "permission.asked");
     const running = events.findIndex(({ properties }) => properties.part?.state?.status === "running");
@@ -99,7 +99,7 @@ describe("a recorded stream of the server", () => {
     expect(read(session, early.slice(0, running + 1)).asked).toEqual([]);
   });
 
-  test("emits a permission request without a call under its own id", () => {
+  test("a recorded stream of the server emits a permission request without a call under its own id", () => {
     const properties = { id: "per_1", sessionID: "ses_1", permission: "doom_loop", patterns: ["bash"], metadata: { tool: "bash" } };
     const { asked, tools } = read("ses_1", [{ type: "permission.asked", properties }]);
     const call = { toolCallId: "per_1", toolName: "doom_loop", input: { tool: "bash" } };
@@ -107,7 +107,7 @@ describe("a recorded stream of the server", () => {
     expect(tools).toEqual([{ kind: "tool.invoked", ...call }]);
   });
 
-  test("reports only those calls of a sub-agent that need permission", () => {
+  test("a recorded stream of the server reports only those calls of a sub-agent that need permission", () => {
     const part = (callID: string, state: object) => ({
       type: "message.part.updated",
       properties: { part: { sessionID: "ses_child", type: "tool", tool: "bash", callID, state } },
@@ -129,7 +129,7 @@ describe("a recorded stream of the server", () => {
     ]);
   });
 
-  test("counts the tokens of a sub-agent, but reports neither its text nor its tools", async () => {
+  test("a recorded stream of the server counts the tokens of a sub-agent, but reports neither its text nor its tools", async () => {
     const { tools, text, counted, ended } = await replay("sub-agent");
     expect(new Set(tools.map((step) => "toolName" in step && step.toolName))).toContain("task");
     expect(JSON.stringify(tools)).not.toContain('"bash"');
@@ -138,30 +138,30 @@ describe("a recorded stream of the server", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("reports structured output without a tool call", async () => {
+  test("a recorded stream of the server reports structured output without a tool call", async () => {
     const { tools, facts, ended, text } = await replay("structured");
     expect(facts["outputs"]).toEqual({ colour: "blue" });
     expect([tools, text, ended]).toEqual([[], [], [{ status: "ok" }]]);
   });
 
-  test("succeeds without structured output, which Bridge then reads from the text", async () => {
+  test("a recorded stream of the server succeeds without structured output, which Bridge then reads from the text", async () => {
     const { facts, answer, ended } = await replay("prose-for-a-form");
     expect(facts).not.toHaveProperty("outputs");
     expect([answer, ended]).toEqual(['{"colour":"red"}', [{ status: "ok" }]]);
   });
 
-  test("keeps every Unicode character", async () => {
+  test("a recorded stream of the server keeps every Unicode character", async () => {
     const text = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line \u001b[31mred\u001b[0m';
     expect((await replay("unicode")).answer).toBe(text);
   });
 
-  test("reports a retried model call as progress", async () => {
+  test("a recorded stream of the server reports a retried model call as progress", async () => {
     const { progress, answer, ended } = await replay("error-500-once");
     expect(progress).toEqual([{ retry: 1, message: "Scripted error 500" }]);
     expect([answer, ended]).toEqual(["Got over it.", [{ status: "ok" }]]);
   });
 
-  test("fails the task when the provider keeps failing, although OpenCode would retry", async () => {
+  test("a recorded stream of the server fails the task when the provider keeps failing, although OpenCode would retry", async () => {
     const { progress, ended } = await replay("error-503");
     expect(progress.map(({ retry }) => retry)).toEqual([1, 2, 3, 4]);
     expect(ended[0]).toEqual({
@@ -178,13 +178,13 @@ describe("a recorded stream of the server", () => {
     ["error-404", "model_error", /error 404/],
     ["error-429", "rate_limited", /error 429/],
     ["unknown-model", "model_error", /scripted\/unknown.*offers this model/],
-  ])("reports the recording %s as %s", async (name, errorCode, error) => {
+  ])("a recorded stream of the server reports the recording %s as %s", async (name, errorCode, error) => {
     const { ended, text, counted } = await replay(name);
     expect(ended[0]).toEqual({ status: "error", errorCode, error: expect.stringMatching(error) });
     expect([text, counted]).toEqual([[], {}]);
   });
 
-  test("ignores events of another session", async () => {
+  test("a recorded stream of the server ignores events of another session", async () => {
     const { steps } = await replay("tool", "ses_other");
     expect(steps).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe("the events of opencode serve", () => {
   const idle = { type: "session.idle", properties: { sessionID: session } };
   const sessionError = (error: object) => ({ type: "session.error", properties: { sessionID: session, error } });
 
-  test("emit only the new part of a repeated text", () => {
+  test("the events of opencode serve emit only the new part of a repeated text", () => {
     const events = [
       message({}),
       part(""),
@@ -236,7 +236,7 @@ describe("the events of opencode serve", () => {
     expect(read(session, events).text).toEqual(["One, ", "two", "."]);
   });
 
-  test("emit no text of the user or of a summary", () => {
+  test("the events of opencode serve emit no text of the user or of a summary", () => {
     expect(read(session, [message({ role: "user" }), part("My own words")]).text).toEqual([]);
     expect(read(session, [message({ summary: true }), part("A note to itself"), delta("!")]).text).toEqual([]);
     expect(read(session, [message({ summary: { diffs: [] } }), part("An answer")]).text).toEqual(["An answer"]);
@@ -248,11 +248,11 @@ describe("the events of opencode serve", () => {
     ["content-filter", { errorCode: "model_error", error: expect.stringContaining("withheld") }],
     ["tool-calls", { errorCode: "model_error" }],
     [undefined, { errorCode: "model_error" }],
-  ])("that come to rest after a finish of %s", (finish, ending) => {
+  ])("the events of opencode serve that come to rest after a finish of %s", (finish, ending) => {
     expect(read(session, [message({ finish }), idle]).ended).toMatchObject([ending]);
   });
 
-  test("use the error of the message before that of the session", () => {
+  test("the events of opencode serve use the error of the message before that of the session", () => {
     const error = { name: "APIError", data: { message: "of the message", statusCode: 500 } };
     const other = { name: "UnknownError", data: { message: "of the session" } };
     expect(read(session, [sessionError(other), message({ error }), idle]).ended).toMatchObject([
@@ -264,7 +264,7 @@ describe("the events of opencode serve", () => {
     ]);
   });
 
-  test("report a rate limit after too many retries", () => {
+  test("the events of opencode serve report a rate limit after too many retries", () => {
     const status = (attempt: number) => ({
       type: "session.status",
       properties: { sessionID: session, status: { type: "retry", attempt, message: "Too Many Requests" } },
@@ -274,7 +274,7 @@ describe("the events of opencode serve", () => {
     expect(ended).toMatchObject([{ errorCode: "rate_limited" }]);
   });
 
-  test("discard the text of an incomplete answer and keep that of complete steps", () => {
+  test("the events of opencode serve discard the text of an incomplete answer and keep that of complete steps", () => {
     const message = { type: "message.updated", properties: { info: { sessionID: session, id: "msg_1", role: "assistant" } } };
     const text = (id: string, words: string) => ({
       type: "message.part.updated",
@@ -303,7 +303,7 @@ describe("the events of opencode serve", () => {
     expect(unknown.answer).toBe("Whole.");
   });
 
-  test("are ignored when they have other types or shapes", () => {
+  test("the events of opencode serve are ignored when they have other types or shapes", () => {
     const events = [
       null,
       {},

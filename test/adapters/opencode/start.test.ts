@@ -27,7 +27,7 @@ describe("the configuration of a task", () => {
     return { text, config: JSON.parse(text) as Record<string, unknown> };
   };
 
-  test("defines Bridge's agent with the task's permissions as the default agent", () => {
+  test("the configuration of a task defines Bridge's agent with the task's permissions as the default agent", () => {
     expect(configOf().config).toMatchObject({
       permission: permissions,
       agent: { bridge: { mode: "primary", permission: permissions } },
@@ -36,7 +36,7 @@ describe("the configuration of a task", () => {
     });
   });
 
-  test("enables only configured providers and not OpenCode's own models", () => {
+  test("the configuration of a task enables only configured providers and not OpenCode's own models", () => {
     expect(configOf().config).toMatchObject({ enabled_providers: ["anthropic"] });
     expect(configOf().config).not.toHaveProperty("disabled_providers");
     const inOwnHome = configOf({}, { disabled_providers: ["groq"] }, { home: "user" }).config;
@@ -44,7 +44,7 @@ describe("the configuration of a task", () => {
     expect(inOwnHome).not.toHaveProperty("enabled_providers");
   });
 
-  test("keeps the operator's configuration except for the fields that Bridge sets", () => {
+  test("the configuration of a task keeps the operator's configuration except for the fields that Bridge sets", () => {
     const operators = {
       ...{
         permission: { "*": "allow" },
@@ -69,7 +69,7 @@ describe("the configuration of a task", () => {
     expect(Object.keys(config["agent"] as object)).toEqual(["bridge"]);
   });
 
-  test("adds the instructions file to those of the operator", () => {
+  test("the configuration of a task adds the instructions file to those of the operator", () => {
     expect(configOf({}, { instructions: ["/house-rules.md"] }, { instructions: "/t/i.md" }).config["instructions"]).toEqual([
       "/house-rules.md",
       "/t/i.md",
@@ -82,7 +82,7 @@ describe("the configuration of a task", () => {
     { name: "far", transport: "http", url: "https://far.example/{file:/etc/passwd}", headers: { Authorization: "Bearer t" } },
   ];
 
-  test("contains the dispatch's MCP servers, but with profile inspect only that of the declared tools", () => {
+  test("the configuration of a task contains the dispatch's MCP servers, but with profile inspect only that of the declared tools", () => {
     expect(configOf({ mcpServers: servers }).config["mcp"]).toMatchObject({
       near: { type: "local", command: ["/bin/words", "-x"], enabled: true },
       far: { type: "remote", headers: { Authorization: "Bearer t" }, oauth: false, enabled: true },
@@ -99,7 +99,7 @@ describe("the configuration of a task", () => {
     });
   });
 
-  test("expands placeholders only in the operator's configuration", () => {
+  test("the configuration of a task expands placeholders only in the operator's configuration", () => {
     const operators = { provider: { mine: { options: { apiKey: "{env:MY_KEY}" } } } };
     const { text, config } = configOf({ mcpServers: servers }, operators);
     // OpenCode expands placeholders before it parses the JSON.
@@ -122,7 +122,7 @@ describe("a start", () => {
     return await prepareStart({ request, context }, "http-api");
   };
 
-  test("does not write through links that exist in its TMPDIR", async () => {
+  test("a start does not write through links that exist in its TMPDIR", async () => {
     const request = createExecutionRequest(await temporaryDirectory(), { systemPrompt: "Be brief." });
     const outside = await temporaryDirectory();
     const { tmp } = request.directories;
@@ -137,7 +137,7 @@ describe("a start", () => {
     expect(existsSync(path.join(tmp, "config/opencode/package-lock.json"))).toBe(true);
   });
 
-  test("passes the provider's keys, no other secret, and disables configuration of the workspace and the home", async () => {
+  test("a start passes the provider's keys, no other secret, and disables configuration of the workspace and the home", async () => {
     const { started, request } = await prepare();
     const { env } = started;
     const { tmp } = request.directories;
@@ -156,13 +156,13 @@ describe("a start", () => {
     expect(existsSync(path.join(tmp, "config", "opencode", "node_modules"))).toBe(true);
   });
 
-  test("uses the operator's logins and configuration with home: user", () => {
+  test("a start uses the operator's logins and configuration with home: user", () => {
     const env = createOpenCodeEnvironment(contextOf({ home: "user" }), "/tmp-of-task");
     for (const name of ["XDG_CONFIG_HOME", "OPENCODE_TEST_HOME", "OPENCODE_AUTH_CONTENT"]) expect(env).not.toHaveProperty(name);
     expect(env).toMatchObject({ OPENCODE_PURE: "1", OPENCODE_DISABLE_PROJECT_CONFIG: "1" });
   });
 
-  test("writes the system prompt to a private file over cli", async () => {
+  test("a start writes the system prompt to a private file over cli", async () => {
     const systemPrompt = "Be brief. {env:ANTHROPIC_API_KEY}";
     const { started, request } = await prepare({ systemPrompt }, withKey, "cli");
     const file = path.join(request.directories.tmp, "instructions.md");
@@ -172,7 +172,7 @@ describe("a start", () => {
     expect((await prepare({ systemPrompt })).started.env["OPENCODE_CONFIG_CONTENT"]).not.toContain("instructions");
   });
 
-  test("chooses the model and whether its price is known", async () => {
+  test("a start chooses the model and whether its price is known", async () => {
     const provider = {
       mine: { models: { dear: { cost: { input: 1, output: 1 } }, free: { cost: { input: 0, output: 0 } }, unknown: {} } },
     };
@@ -196,7 +196,7 @@ describe("a start", () => {
     expect(costs).toEqual([0.5, 0, undefined]);
   });
 
-  test("fails without a provider before OpenCode starts", async () => {
+  test("a start fails without a provider before OpenCode starts", async () => {
     expect(await refusal({}, contextOf({}, {}))).toMatchObject({
       status: "error",
       errorCode: "authentication_required",
@@ -209,12 +209,12 @@ describe("a start", () => {
     [{ resumeToken: "../../config" }, /resume token/],
     [{ model: "groq/llama" }, /"groq\/llama".*anthropic, openai/],
     [{ model: "gpt-5" }, /"gpt-5".*provider\/model/],
-  ])("fails with %j", async (changes, error) => {
+  ])("a start fails with %j", async (changes, error) => {
     const context = contextOf({}, { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b" });
     expect(await refusal(changes, context)).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(error) });
   });
 
-  test("fails if OpenCode would load code from the workspace", async () => {
+  test("a start fails if OpenCode would load code from the workspace", async () => {
     const root = await temporaryDirectory();
     const request = createExecutionRequest(root);
     write(root, ".opencode/plugin/spy.ts");

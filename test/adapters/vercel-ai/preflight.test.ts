@@ -13,7 +13,7 @@ describe("the preflight", () => {
     ["cannot list models", 404, "healthy", "not checked"],
     ["is busy", 429, "degraded", "could not be checked"],
     ["fails", 500, "degraded", "could not be checked"],
-  ])("reports an endpoint that %s", async (_, status, health, words) => {
+  ])("the preflight reports an endpoint that %s", async (_, status, health, words) => {
     const { url, requests } = await answers(status);
     const bench = await openVercelFixture({ baseUrl: `${url}/v1/`, apiKey: key });
     const found = await bench.adapter.checkHealth();
@@ -30,7 +30,7 @@ describe("the preflight", () => {
     expect(new Set(requests.map(({ path }) => path))).toEqual(new Set(["/v1/models"]));
   });
 
-  test("reports an unreachable endpoint", async () => {
+  test("the preflight reports an unreachable endpoint", async () => {
     const { url, requests } = await answers(200);
     const bench = await openVercelFixture({ baseUrl: "http://127.0.0.1:9/v1" });
     const found = await bench.adapter.checkHealth();
@@ -42,7 +42,7 @@ describe("the preflight", () => {
     expect([url, requests.length]).toEqual([url, 0]);
   });
 
-  test("sends a new request each time", async () => {
+  test("the preflight sends a new request each time", async () => {
     let status = 401;
     const { url } = await openEndpoint(({ response }: Received) => void response.writeHead(status).end());
     const bench = await openVercelFixture({ baseUrl: url });
@@ -51,7 +51,7 @@ describe("the preflight", () => {
     expect((await bench.adapter.checkHealth()).status).toBe("healthy");
   });
 
-  test("names the setting when no endpoint is configured", async () => {
+  test("the preflight names the setting when no endpoint is configured", async () => {
     const bench = await openVercelFixture({});
     const found = await bench.adapter.checkHealth();
     expect(found).toMatchObject({ status: "offline", detail: expect.stringContaining("BRIDGE_VERCEL_AI_BASE_URL") });

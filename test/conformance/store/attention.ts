@@ -54,7 +54,7 @@ export function attentionConformance(subject: StoreSubject): void {
   }
 
   describe(`what needs a person in the store: ${subject.name}`, () => {
-    test("is every pending approval, recent failure, dead callback and dead delivery of the tenant, with what it concerns", async () => {
+    test("what needs a person is every pending approval, recent failure, dead callback and dead delivery of the tenant, with what it concerns", async () => {
       let now = 1_000;
       const { store } = await open(() => now);
       const asking = await started(store, { taskId: "asking", request: { ...newTask().request, message: "Tidy up.\nSoon." } });
@@ -104,7 +104,7 @@ export function attentionConformance(subject: StoreSubject): void {
       ]);
     });
 
-    test("is nothing of a probe", async () => {
+    test("what needs a person is nothing of a probe", async () => {
       const { store } = await open();
       const probe = { agentId: "bridge-doctor" };
       await fail(store, `doctor-${randomUUID()}`, probe);
@@ -116,14 +116,14 @@ export function attentionConformance(subject: StoreSubject): void {
       });
     });
 
-    test("is every fault of a caller who uses the agent of probes, or a similar id", async () => {
+    test("what needs a person is every fault of a caller who uses the agent of probes, or a similar id", async () => {
       const { store } = await open();
       await fail(store, "doctor-nightly", { agentId: "bridge-doctor" });
       await die(store, `doctor-${randomUUID()}`);
       expect((await store.readAttention(tenant, query)).counts).toEqual({ approval: 0, failure: 1, callback: 1, delivery: 0 });
     });
 
-    test("is not what was acknowledged, which is listed with its acknowledgement, over a reopen", async () => {
+    test("what needs a person is not what was acknowledged, which is listed with its acknowledgement, over a reopen", async () => {
       const { store, reopen } = await open(() => 5_000);
       await fail(store, "failed");
       await die(store, "dead");
@@ -152,7 +152,7 @@ export function attentionConformance(subject: StoreSubject): void {
       expect(acknowledged.counts).toEqual({ approval: 0, failure: 1, callback: 1, delivery: 1 });
     });
 
-    test("is again a callback or delivery that was acknowledged, redelivered, and has died again", async () => {
+    test("what needs a person is again a callback or delivery that was acknowledged, redelivered, and has died again", async () => {
       const { store } = await open();
       const task = await die(store, "dead");
       await dieDelivery(store, "msg_1");
@@ -166,7 +166,7 @@ export function attentionConformance(subject: StoreSubject): void {
       expect(await ids(store)).toEqual(["callback dead", "delivery msg_1"]);
     });
 
-    test("is again a task that fails after its acknowledged predecessor with this id was deleted", async () => {
+    test("what needs a person is again a task that fails after its acknowledged predecessor with this id was deleted", async () => {
       const { store } = await open();
       await fail(store, "task-1");
       await store.acknowledgeFaults({ tenant, kind: "failure", id: "task-1" }, "ada", 1);
@@ -175,7 +175,7 @@ export function attentionConformance(subject: StoreSubject): void {
       expect(await ids(store)).toEqual(["failure task-1"]);
     });
 
-    test("can be acknowledged for a receiver, until a time, and in parts", async () => {
+    test("what needs a person can be acknowledged for a receiver, until a time, and in parts", async () => {
       let now = 1_000;
       const { store } = await open(() => now);
       await die(store, "other-origin", {}, "https://other.example/");
@@ -196,7 +196,7 @@ export function attentionConformance(subject: StoreSubject): void {
       ]);
     });
 
-    test("is again an adapter whose acknowledgements were forgotten", async () => {
+    test("what needs a person is again an adapter whose acknowledgements were forgotten", async () => {
       const { store, reopen } = await open(() => 5_000);
       expect(await store.acknowledgeAdapter(tenant, "command", "ada")).toBe(true);
       expect(await store.acknowledgeAdapter(tenant, "command", "bob")).toBe(false);

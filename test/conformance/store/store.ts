@@ -103,7 +103,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.finishTaskIfRunning(first.task, newFinish())).toMatchObject({ state: "completed" });
       });
 
-      test("of fifty concurrent inserts of one id, one succeeds", async () => {
+      test("store: ${subject.name} accept of fifty concurrent inserts of one id, one succeeds", async () => {
         const { store } = await open();
         const all = await Promise.all(Array.from({ length: 50 }, () => store.insertTaskIfAbsent(newTask())));
         expect(all.filter(({ inserted }) => inserted)).toHaveLength(1);
@@ -195,7 +195,7 @@ export function storeConformance(subject: StoreSubject): void {
     });
 
     describe("claim", () => {
-      test("starts the oldest task of the provider once, and publishes its first event", async () => {
+      test("claim starts the oldest task of the provider once, and publishes its first event", async () => {
         const { store, published } = await open();
         for (const taskId of ["a", "b"]) await store.insertTaskIfAbsent(newTask({ taskId }));
         await store.insertTaskIfAbsent(newTask({ taskId: "other", provider: "codex" }));
@@ -205,7 +205,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(published.map(({ type, task }) => `${type} ${task.taskId}`)).toEqual(["execution.started a", "execution.started b"]);
       });
 
-      test("runs two tasks with one resume token one after the other, while other tasks start", async () => {
+      test("claim runs two tasks with one resume token one after the other, while other tasks start", async () => {
         const { store } = await open();
         const request = { ...newTask().request, resumeToken: "token" };
         await store.insertTaskIfAbsent(newTask({ taskId: "one", request }));
@@ -223,7 +223,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect((await claim(store))?.taskId).toBe("two");
       });
 
-      test("starts only tasks of the given tenant and kind, and none of an excluded agent", async () => {
+      test("claim starts only tasks of the given tenant and kind, and none of an excluded agent", async () => {
         const { store } = await open();
         const parent = await started(store);
         await store.insertTaskIfAbsent(newTask({ taskId: "busy", agentId: "busy" }));
@@ -243,7 +243,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect((await claim(store))?.taskId).toBe("busy");
       });
 
-      test("starts child tasks of several parents in turns, beginning with the parent that has waited longest", async () => {
+      test("claim starts child tasks of several parents in turns, beginning with the parent that has waited longest", async () => {
         let now = 0;
         const { store } = await open(() => ++now);
         const many = await started(store, { taskId: "many", provider: "composite" });
@@ -265,7 +265,7 @@ export function storeConformance(subject: StoreSubject): void {
     });
 
     describe("end", () => {
-      test("writes state, terminal event and callback in one transaction, once", async () => {
+      test("store: ${subject.name} end writes state, terminal event and callback in one transaction, once", async () => {
         const { store, published } = await open(() => 1_000);
         const task = await started(store);
         const ends = await Promise.all([
@@ -279,7 +279,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
       });
 
-      test("passes the callback to its listener once, as a read of the store returns it", async () => {
+      test("store: ${subject.name} end passes the callback to its listener once, as a read of the store returns it", async () => {
         const { store } = await open();
         const passed: DueCallback[] = [];
         store.onCallback((callback) => passed.push(callback));
@@ -295,7 +295,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(passed).toHaveLength(1);
       });
 
-      test("publishes the start event of a queued task before its terminal event", async () => {
+      test("store: ${subject.name} end publishes the start event of a queued task before its terminal event", async () => {
         const { store, published } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
         expect(await store.finishTaskIfRunning(task, newFinish())).toBeNull();
@@ -304,7 +304,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
       });
 
-      test("rejects the pending approvals of the task, also after an end that failed and after a restart", async () => {
+      test("store: ${subject.name} end rejects the pending approvals of the task, also after an end that failed and after a restart", async () => {
         const { store, reopen } = await open();
         const task = await started(store);
         const approval = { approvalId: "apr", toolCallId: "call", toolName: "shell", shownInput: "{}", expiresInMs: 60_000 };
@@ -318,7 +318,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(types).toEqual(["execution.started", "tool.approval_requested", "tool.approval_resolved", "execution.completed"]);
       });
 
-      test("never changes the state of an ended task", async () => {
+      test("store: ${subject.name} end never changes the state of an ended task", async () => {
         const { store } = await open();
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish());
@@ -328,7 +328,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.findTask("default", "task-1")).toMatchObject({ state: "completed", result: { output: "done" } });
       });
 
-      test("rejects a completed task without a start, by a constraint of the schema", async () => {
+      test("store: ${subject.name} end rejects a completed task without a start, by a constraint of the schema", async () => {
         const { store } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
         await expect(store.finishTaskIfQueued(task, newFinish({ state: "completed" }))).rejects.toThrow(/check/i);
@@ -353,7 +353,7 @@ export function storeConformance(subject: StoreSubject): void {
         return requests;
       };
 
-      test("reaches the process that runs the task; of two requests, the first is kept", async () => {
+      test("a stop request reaches the process that runs the task; of two requests, the first is kept", async () => {
         const { store } = await open();
         const task = await started(store);
         const requests = listen(store);
@@ -365,7 +365,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.listInterruptedTasks()).toEqual([{ task, stop }]);
       });
 
-      test("for a task that is not running is rejected, and reaches no listener", async () => {
+      test("a stop request for a task that is not running is rejected, and reaches no listener", async () => {
         const { store } = await open();
         const requests = listen(store);
         const { task: queued } = await store.insertTaskIfAbsent(newTask({ taskId: "queued" }));
@@ -375,7 +375,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(requests).toEqual([]);
       });
 
-      test("in one commit with the end of the task leaves exactly one end", async () => {
+      test("a stop request in one commit with the end of the task leaves exactly one end", async () => {
         const { store, published } = await open();
         const [before, after] = [await started(store, { taskId: "before" }), await started(store, { taskId: "after" })];
         const writes = [
@@ -389,7 +389,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.deleteTaskIfEnded("default", "before")).toBe("deleted");
       });
 
-      test("survives a restart and prevents the task from returning to the queue", async () => {
+      test("a stop request survives a restart and prevents the task from returning to the queue", async () => {
         const { store, reopen } = await open();
         const task = await started(store);
         const other = await started(store, { taskId: "other", provider: "codex" });
@@ -441,7 +441,7 @@ export function storeConformance(subject: StoreSubject): void {
       expect(await again.findQueuedTask("absent")).toBeNull();
     });
 
-    test("reports whether the newest tool event of a running task is an open call, whatever other events follow, until the task ends or starts again", async () => {
+    test("the store reports whether the newest tool event of a running task is an open call, whatever other events follow, until the task ends or starts again", async () => {
       const { store } = await open();
       const task = await started(store, { taskId: "a" });
       const other = await started(store, { taskId: "b" });
@@ -469,7 +469,7 @@ export function storeConformance(subject: StoreSubject): void {
     });
 
     describe("events", () => {
-      test("are numbered without a gap over all tasks and a reopen, and published after their commit", async () => {
+      test("events are numbered without a gap over all tasks and a reopen, and published after their commit", async () => {
         const { store, reopen, published } = await open();
         const tasks = [await started(store, { taskId: "a" }), await started(store, { taskId: "b" })] as const;
         const append = (index: number) =>
@@ -483,7 +483,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(published).toMatchObject((await again.readEvents(0, { tenant: "default" })).events.slice(0, 102));
       });
 
-      test("have no gap after an invalid write in the same commit", async () => {
+      test("events have no gap after an invalid write in the same commit", async () => {
         const { store, published } = await open();
         const task = await started(store);
         const faulty = store.insertTaskIfAbsent(newTask({ taskId: "x", agentId: null as unknown as string }));
@@ -494,7 +494,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(published.map(({ number }) => number)).toEqual([1, 2, 3]);
       });
 
-      test("can be filtered by tenant, task, agent, provider and type, and a read returns the last number that it examined", async () => {
+      test("events can be filtered by tenant, task, agent, provider and type, and a read returns the last number that it examined", async () => {
         const { store } = await open();
         await started(store, { taskId: "a", agentId: "x" });
         await started(store, { taskId: "b", tenant: "other" });
@@ -514,7 +514,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await read({ types: ["execution.started"], provider: "codex" })).toEqual([3]);
       });
 
-      test("of a task are read completely, without those of its callback, or only those of its tool calls", async () => {
+      test("events of a task are read completely, without those of its callback, or only those of its tool calls", async () => {
         const { store } = await open();
         const task = await started(store);
         const types = ["tool.invoked", "assistant.text", "tool.completed", "callback.delivered"] as const;
@@ -528,7 +528,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await read("toolCalls")).toEqual(["tool.invoked", "tool.completed"]);
       });
 
-      test("are read in parts of limited length, and each read returns where the next one continues", async () => {
+      test("events are read in parts of limited length, and each read returns where the next one continues", async () => {
         const { store } = await open();
         const task = await started(store);
         await store.appendEventsIfRunning(
@@ -546,7 +546,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(page.map(({ number }) => number)).toEqual([2491, 2492, 2493, 2494, 2495]);
       });
 
-      test("are read in parts of limited size, however large the events are", async () => {
+      test("events are read in parts of limited size, however large the events are", async () => {
         const { store } = await open();
         const task = await started(store);
         const data = JSON.stringify({ content: "x".repeat(250_000) });
@@ -588,7 +588,7 @@ export function storeConformance(subject: StoreSubject): void {
         return (await store.finishTaskIfRunning(task, newFinish({}, url))) as Task;
       }
 
-      test("keep their scheduled time after a reopen", async () => {
+      test("callbacks keep their scheduled time after a reopen", async () => {
         let now = 10_000;
         const { store, reopen } = await open(() => now);
         const task = await endWithCallback(store, "http://a.test/x");
@@ -603,7 +603,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await reopened.listDueCallbacks(queueOf("a"), 1)).toMatchObject([{ roundAttempts: 1, body: '{"finishedAt":10000}' }]);
       });
 
-      test("do not change after they are delivered", async () => {
+      test("callbacks do not change after they are delivered", async () => {
         const { store, published } = await open();
         const task = await endWithCallback(store, "http://a.test/x");
         expect(await store.settleCallbackIfPending({ task, attempts: 0 }, delivered)).toBe(1);
@@ -618,7 +618,7 @@ export function storeConformance(subject: StoreSubject): void {
         ["delivered", delivered],
         ["pending", again],
         ["dead", dead],
-      ])("count each POST once: of two settlements of one POST, the second changes nothing (%s)", async (state, settlement) => {
+      ])("callbacks count each POST once: of two settlements of one POST, the second changes nothing (%s)", async (state, settlement) => {
         const { store, published } = await open(() => 1_000);
         const task = await endWithCallback(store, "http://a.test/x");
         const [posted] = await store.listDueCallbacks(queueOf("a"), 1);
@@ -633,7 +633,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.findCallback(task.seq)).toMatchObject({ attempts: 1 });
       });
 
-      test("can be redelivered when dead: in a new round with the same body and trace, and the count of attempts continues", async () => {
+      test("callbacks can be redelivered when dead: in a new round with the same body and trace, and the count of attempts continues", async () => {
         const { store } = await open(() => 5_000);
         const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "a=1" };
         const task = (await store.finishTaskIfRunning(await started(store, trace), newFinish({}, "http://a.test/x"))) as Task;
@@ -646,7 +646,7 @@ export function storeConformance(subject: StoreSubject): void {
         ]);
       });
 
-      test("keep a history of their attempts, across redeliveries and a reopen", async () => {
+      test("callbacks keep a history of their attempts, across redeliveries and a reopen", async () => {
         let now = 10_000;
         const { store, reopen } = await open(() => now);
         const task = await endWithCallback(store, "http://a.test/x");
@@ -673,7 +673,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await reopened.findCallbackDetails(task.seq + 1)).toBeNull();
       });
 
-      test("keep the last 20 attempts, and those before an attempt without details", async () => {
+      test("callbacks keep the last 20 attempts, and those before an attempt without details", async () => {
         const { store } = await open();
         const task = await endWithCallback(store, "http://a.test/x");
         const attempt = { startedMsAgo: 0, durationMs: 1, response: { text: "line 1\nline 2", isTruncated: false } };
@@ -690,7 +690,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await numbers()).toEqual([...upTo(23).slice(1), 25]);
       });
 
-      test("are due in order of their time per tenant and origin, and are listed newest first", async () => {
+      test("callbacks are due in order of their time per tenant and origin, and are listed newest first", async () => {
         let now = 0;
         const { store } = await open(() => now++);
         for (const [taskId, host] of [
@@ -713,7 +713,7 @@ export function storeConformance(subject: StoreSubject): void {
       });
     });
 
-    test("lists tasks newest first, by keyset, for each filter", async () => {
+    test("the store lists tasks newest first, by keyset, for each filter", async () => {
       const { store } = await open();
       const parent = await started(store, { taskId: "p" });
       await store.insertTaskIfAbsent(newTask({ taskId: "q", agentId: "x" }));
@@ -747,7 +747,7 @@ export function storeConformance(subject: StoreSubject): void {
       const summaryOf = async (store: Store) => (await store.listTasks({ tenant: "default" }, { before: null, limit: 1 }))[0]?.summary;
       const unknown = { costUsd: null, usage: null, errorCode: null, labels };
 
-      test("contain title and requested model before the end, and usage, cost and the actual model after it", async () => {
+      test("summaries contain title and requested model before the end, and usage, cost and the actual model after it", async () => {
         const { store } = await open();
         const task = await started(store, { request });
         const before = { title: "Find the \ufffd bug", model: "requested", ...unknown };
@@ -761,7 +761,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect((await store.findStoredTask("default", "task-1"))?.summary).toEqual(after);
       });
 
-      test("keep the requested model and contain the error code of a task that fails, also in the queue", async () => {
+      test("summaries keep the requested model and contain the error code of a task that fails, also in the queue", async () => {
         const { store } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask({ request }));
         const result: ExecutionResult = {
@@ -779,7 +779,7 @@ export function storeConformance(subject: StoreSubject): void {
     describe("usage", () => {
       const [HOUR, DAY] = [3_600_000, 86_400_000];
 
-      test("counts each dollar, token and second of a runtime once, although the result of a parent repeats those of its children", async () => {
+      test("usage counts each dollar, token and second of a runtime once, although the result of a parent repeats those of its children", async () => {
         let now = start;
         const { store } = await open(() => now);
         const insert = async (fields: Partial<NewTask>) => (await store.insertTaskIfAbsent(newTask(fields), { starts: true })).task;
@@ -827,7 +827,7 @@ export function storeConformance(subject: StoreSubject): void {
           ),
         );
 
-      test("equals the sum over the tasks that have ended, also those of one commit, of a failed commit, and after a reopen", async () => {
+      test("usage equals the sum over the tasks that have ended, also those of one commit, of a failed commit, and after a reopen", async () => {
         let now = start;
         const { store, reopen } = await open(() => now);
         let run = 0;
@@ -908,7 +908,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await sumsOf(await reopen(), "tenant-2", hours)).toEqual(before);
       });
 
-      test("belongs to a tenant and an hour, remains after retention has deleted the tasks, and ends after 400 days", async () => {
+      test("usage belongs to a tenant and an hour, remains after retention has deleted the tasks, and ends after 400 days", async () => {
         let now = start;
         const { store } = await open(() => now);
         const request = { ...newTask().request, labels: { team: "docs" } };
@@ -1012,7 +1012,7 @@ export function storeConformance(subject: StoreSubject): void {
         ["several conditions", { title: "fix", root: null, createdAfter: 1_003_000, provider: "command", agentId: "agent" }, ["late"]],
         ["state running", { title: "look", state: "running" }, ["root-leaf"]],
         ["parentTaskId", { title: "look", parentTaskId: "root-child" }, ["root-leaf"]],
-      ])("finds exactly the tasks that match: %s", async (_, search, ids) => {
+      ])("a search for tasks finds exactly the tasks that match: %s", async (_, search, ids) => {
         const { find } = await fill();
         expect(await find(search)).toEqual({ ids, next: null });
         const paged: string[] = [];
@@ -1025,7 +1025,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(paged).toEqual(ids);
       });
 
-      test("examines a limited number of tasks per page, and continues after them", async () => {
+      test("a search for tasks examines a limited number of tasks per page, and continues after them", async () => {
         const { store } = await open();
         await store.insertTaskIfAbsent(newTask({ taskId: "first", request: { ...newTask().request, message: "needle" } }));
         await Promise.all(Array.from({ length: 2_000 }, (_, index) => store.insertTaskIfAbsent(newTask({ taskId: `t${index}` }))));
@@ -1049,7 +1049,7 @@ export function storeConformance(subject: StoreSubject): void {
         ["the value of another label", { text: "a=2" }, []],
         ["a text of characters that ids do not have", { text: "100% of" }, ["root"]],
         ["a text that nothing contains", { text: "absent" }, []],
-      ])("finds tasks by a text, those with its id first: %s", async (_, search, ids) => {
+      ])("a search for tasks finds tasks by a text, those with its id first: %s", async (_, search, ids) => {
         const { find } = await fill("Post to root");
         for (const limit of [1, 2, 10]) {
           const paged: string[] = [];
@@ -1064,7 +1064,7 @@ export function storeConformance(subject: StoreSubject): void {
         }
       });
 
-      test("finds a task by its id on the first page, however old it is and however many ids begin with it", async () => {
+      test("a search for tasks finds a task by its id on the first page, however old it is and however many ids begin with it", async () => {
         const { store } = await open();
         await store.insertTaskIfAbsent(newTask({ taskId: "needle" }));
         await store.insertTaskIfAbsent(newTask({ taskId: "t" }));
@@ -1085,7 +1085,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(rest.has("t")).toBe(false);
       });
 
-      test("finds the tasks with a tool call that waits for approval, each once", async () => {
+      test("a search for tasks finds the tasks with a tool call that waits for approval, each once", async () => {
         const { store, find } = await fill();
         const task = (await store.findTask("default", "root-leaf")) as Task;
         for (const approvalId of ["a1", "a2"]) {
@@ -1098,7 +1098,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await find({ waitingOn: "approval" })).toEqual({ ids: [], next: null });
       });
 
-      test("finds no deleted task", async () => {
+      test("a search for tasks finds no deleted task", async () => {
         const { store, find } = await fill();
         await store.deleteTaskIfEnded("default", "late");
         expect(await find({ title: "more" })).toEqual({ ids: [], next: null });
@@ -1116,7 +1116,7 @@ export function storeConformance(subject: StoreSubject): void {
         return outcome;
       };
 
-      test("removes an ended task with its events, and keeps other tasks and the event numbers", async () => {
+      test("deletion removes an ended task with its events, and keeps other tasks and the event numbers", async () => {
         const { store, published, reopen } = await open();
         await ended(store, { taskId: "before" });
         const task = await ended(store);
@@ -1141,7 +1141,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(published.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
       });
 
-      test("frees the task id for another task", async () => {
+      test("deletion frees the task id for another task", async () => {
         const { store } = await open();
         const old = await ended(store, { fingerprint: "old" });
         await remove(store);
@@ -1149,14 +1149,14 @@ export function storeConformance(subject: StoreSubject): void {
         expect([inserted, task.fingerprint, task.seq > old.seq]).toEqual([true, "new", true]);
       });
 
-      test.each(["queued", "running"])("of a %s task is rejected", async (state) => {
+      test.each(["queued", "running"])("deletion of a %s task is rejected", async (state) => {
         const { store } = await open();
         await (state === "queued" ? store.insertTaskIfAbsent(newTask()) : started(store));
         expect(await remove(store)).toBe("unfinished");
         expect(await store.findTask("default", "task-1")).toMatchObject({ state });
       });
 
-      test("of another tenant's task finds nothing", async () => {
+      test("deletion of another tenant's task finds nothing", async () => {
         const { store } = await open();
         await ended(store);
         expect(await remove(store, "task-1", "other")).toBe("absent");
@@ -1164,7 +1164,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.findTask("default", "task-1")).not.toBeNull();
       });
 
-      test("is rejected while a callback is pending, and removes a delivered or dead callback", async () => {
+      test("deletion is rejected while a callback is pending, and removes a delivered or dead callback", async () => {
         const { store } = await open();
         for (const state of ["delivered", "dead"] as const) {
           const task = await ended(store, { taskId: state }, "http://a.test/");
@@ -1182,7 +1182,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
       });
 
-      test("removes child tasks too, and is rejected while a child or the parent runs", async () => {
+      test("deletion removes child tasks too, and is rejected while a child or the parent runs", async () => {
         const { store } = await open();
         const parent = await started(store, { provider: "composite" });
         const child = await started(store, { taskId: "child", parent });
@@ -1199,7 +1199,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
       });
 
-      test("keeps the resume token, which belongs to a session and not to a task", async () => {
+      test("deletion keeps the resume token, which belongs to a session and not to a task", async () => {
         const { store } = await open();
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }));
@@ -1207,7 +1207,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.isResumeTokenKnown({ tenant: "default", provider: "command", agentId: "agent", token: "r" })).toBe(true);
       });
 
-      test("removes many events in several slices, and hides all of them from the first slice on", async () => {
+      test("deletion removes many events in several slices, and hides all of them from the first slice on", async () => {
         const { store, reopen } = await open();
         const task = await started(store);
         const events = Array.from({ length: 2500 }, () => ({ type: "execution.progress" as const, data: "{}" }));
@@ -1282,14 +1282,14 @@ export function storeConformance(subject: StoreSubject): void {
           async (store, { seq }) => (await store.findCallback(seq))?.lastError,
           "reset\ufffd",
         ],
-      ])("is replaced: %s", async (_, write, read, expected) => {
+      ])("U+0000 in a text that is not JSON is replaced: %s", async (_, write, read, expected) => {
         const { store } = await open();
         const task = await started(store);
         await write(store, task);
         expect(await read(store, task)).toEqual(expected);
       });
 
-      test("is replaced in a resume token, which still identifies its session", async () => {
+      test("U+0000 in a text that is not JSON is replaced in a resume token, which still identifies its session", async () => {
         const { store } = await open();
         const request = { ...newTask().request, resumeToken: "session\0" };
         for (const taskId of ["one", "two"]) await store.insertTaskIfAbsent(newTask({ taskId, request }));
@@ -1325,7 +1325,7 @@ export function storeConformance(subject: StoreSubject): void {
         ],
         ["listPendingApprovals", (store) => store.listPendingApprovals("default", "call\0"), []],
         ["redeemTicket", (store) => store.redeemTicket("\0"), null],
-      ])("finds nothing in a lookup: %s", async (_, look, nothing) => {
+      ])("U+0000 in a text that is not JSON finds nothing in a lookup: %s", async (_, look, nothing) => {
         const { store } = await open();
         await store.insertApprovalIfRunning(await started(store), { ...approval, toolCallId: "call" });
         expect(await look(store)).toEqual(nothing);
@@ -1337,7 +1337,7 @@ export function storeConformance(subject: StoreSubject): void {
         ...{ hash, principal: "ci", tenant: "default", scopes: ["read", "approve"], tokenProof: "proof", tokenExpiresAt: null, ...fields },
       });
 
-      test("are redeemed once, also after a reopen, and return everything that was stored for them", async () => {
+      test("tickets are redeemed once, also after a reopen, and return everything that was stored for them", async () => {
         const { store, reopen } = await open(() => 1_000);
         expect(await store.insertTicketIfRoom(ticket("a"), 9)).toBe(61_000);
         expect(await store.insertTicketIfRoom(ticket("b", { tokenExpiresAt: 2_000, scopes: [] }), 9)).toBe(2_000);
@@ -1350,7 +1350,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await again.redeemTicket("absent")).toBeNull();
       });
 
-      test("are limited per tenant, and expired tickets do not count", async () => {
+      test("tickets are limited per tenant, and expired tickets do not count", async () => {
         let now = 0;
         const { store } = await open(() => now);
         const many = await Promise.all(["a", "b", "c"].map((hash) => store.insertTicketIfRoom(ticket(hash), 2)));
@@ -1360,7 +1360,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.insertTicketIfRoom(ticket("e"), 1)).toBe(120_000);
       });
 
-      test("expire, and retention deletes expired ones", async () => {
+      test("tickets expire, and retention deletes expired ones", async () => {
         let now = 0;
         const { store } = await open(() => now);
         for (const hash of ["a", "b"]) await store.insertTicketIfRoom(ticket(hash), 9);
@@ -1380,7 +1380,7 @@ export function storeConformance(subject: StoreSubject): void {
         ...{ hash, principal: "ci", tenant: "default", scopes: ["read", "approve"], tokenProof: "proof", tokenExpiresAt: null, ...fields },
       });
 
-      test("are found until they expire or are deleted, also after a reopen, and retention deletes expired ones", async () => {
+      test("sessions are found until they expire or are deleted, also after a reopen, and retention deletes expired ones", async () => {
         let now = 1_000;
         const { store, reopen } = await open(() => now);
         expect(await store.insertSession(session("a"), 9)).toBe(1_000 + 12 * hours);
@@ -1396,7 +1396,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await again.findSession("a")).toBeNull();
       });
 
-      test("are limited per principal to the newest ones, and those of before a set-back clock do not count", async () => {
+      test("sessions are limited per principal to the newest ones, and those of before a set-back clock do not count", async () => {
         let now = 20 * hours;
         const { store } = await open(() => now);
         const found = async (...hashes: string[]) => {
@@ -1421,7 +1421,7 @@ export function storeConformance(subject: StoreSubject): void {
     describe("retention", () => {
       const DAY = 86_400_000;
 
-      test("deletes old ended tasks in slices, and keeps the log contiguous with increasing numbers", async () => {
+      test("retention deletes old ended tasks in slices, and keeps the log contiguous with increasing numbers", async () => {
         let now = 0;
         const { store, reopen } = await open(() => now);
         for (const taskId of ["a", "b", "c"]) await store.finishTaskIfRunning(await started(store, { taskId }), newFinish());
@@ -1446,7 +1446,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect((await again.readTaskEvents(next.seq, 0, 1, "all"))[0]?.number).toBe(11);
       });
 
-      test("keeps a task whose callback is pending", async () => {
+      test("retention keeps a task whose callback is pending", async () => {
         let now = 0;
         const { store } = await open(() => now);
         await store.finishTaskIfRunning(await started(store), newFinish({}, "http://a.test/"));
@@ -1459,7 +1459,7 @@ export function storeConformance(subject: StoreSubject): void {
     describe("a system clock that is set", () => {
       const [HOUR, DAY] = [3_600_000, 86_400_000];
 
-      test("back does not delay the retry of a callback, while the store is open and between two openings", async () => {
+      test("a system clock that is set back does not delay the retry of a callback, while the store is open and between two openings", async () => {
         let now = 1000 * DAY;
         const { store, reopen } = await open(() => now);
         const settlement: CallbackSettlement = { state: "pending", nextInMs: 3000, lastStatus: 503, lastError: "http_503", event: null };
@@ -1476,7 +1476,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await (await reopen()).nextCallbackInMs()).toBe(3000);
       });
 
-      test("counts in the age of the oldest pending callback, which is never negative", async () => {
+      test("a system clock that is set counts in the age of the oldest pending callback, which is never negative", async () => {
         let now = 1000 * DAY;
         const { store } = await open(() => now);
         expect(await store.oldestCallbackMs()).toBe(null);
@@ -1501,7 +1501,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.oldestCallbackMs()).toBe(null);
       });
 
-      test("back by less than the time since the last read of the schedule does not delay a retry", async () => {
+      test("a system clock that is set back by less than the time since the last read of the schedule does not delay a retry", async () => {
         let now = 1000 * DAY;
         const { store } = await open(() => now);
         const task = await started(store);
@@ -1514,7 +1514,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.nextCallbackInMs()).toBe(3000);
       });
 
-      test("back before a due callback is claimed does not delay the callback", async () => {
+      test("a system clock that is set back before a due callback is claimed does not delay the callback", async () => {
         let now = 1000 * DAY;
         const { store } = await open(() => now);
         expect(await store.nextCallbackInMs()).toBe(null);
@@ -1525,7 +1525,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(due.map(({ task: { taskId } }) => taskId)).toEqual([task.taskId]);
       });
 
-      test("from the future into the present does not stop retention, and deletes nothing early", async () => {
+      test("a system clock that is set from the future into the present does not stop retention, and deletes nothing early", async () => {
         let now = 1000 * DAY;
         const { store } = await open(() => now);
         const run = async (taskId: string) => await store.finishTaskIfRunning(await started(store, { taskId }), newFinish());
@@ -1544,7 +1544,7 @@ export function storeConformance(subject: StoreSubject): void {
       });
     });
 
-    test("checks that it can write on request, and rejects calls after it is closed", async () => {
+    test("the store checks that it can write on request, and rejects calls after it is closed", async () => {
       const { store, close } = await open();
       await store.checkWritable();
       await close();

@@ -6,7 +6,7 @@ const limits = { ends: 10, events: 100, head: 20, request: 10_000 };
 /** Checks the export of traces of a storage engine. */
 export function traceConformance(subject: StoreSubject): void {
   describe(`traces in the store: ${subject.name}`, () => {
-    test("begin at the end of the log, and one process at a time reads the ends with the events of their runs", async () => {
+    test("traces begin at the end of the log, and one process at a time reads the ends with the events of their runs", async () => {
       const { store, close } = await subject.open(() => 1_000);
       onTestFinished(close);
       await store.finishTaskIfRunning(await started(store, { taskId: "earlier" }), newFinish());
@@ -36,7 +36,7 @@ export function traceConformance(subject: StoreSubject): void {
       expect(await store.claimTracePosition("a", 60_000)).toBe(page.through);
     });
 
-    test.for([100, 5, 2])("give each of several runs its own events, %i at most", async (events) => {
+    test.for([100, 5, 2])("traces give each of several runs its own events, %i at most", async (events) => {
       const { store, close } = await subject.open(() => 1_000);
       onTestFinished(close);
       const position = (await store.claimTracePosition("a", 60_000)) as number;

@@ -28,7 +28,7 @@ export function webhookConformance(subject: StoreSubject): void {
   }
 
   describe(`webhooks in the store: ${subject.name}`, () => {
-    test("begin at the end of the log, and read the events of their types and tenant with the summary of the task", async () => {
+    test("webhooks begin at the end of the log, and read the events of their types and tenant with the summary of the task", async () => {
       const { store } = await open(() => 1_000);
       await end(store, "earlier");
       await store.addWebhooks(["oncall"]);
@@ -56,7 +56,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect(await store.readWebhookEvents({ tenant: "default", webhook: "absent" }, ends)).toBeNull();
     });
 
-    test("keep their position over a reopen, and of concurrent moves of one position, one stores its deliveries", async () => {
+    test("webhooks keep their position over a reopen, and of concurrent moves of one position, one stores its deliveries", async () => {
       const { store, reopen } = await open();
       await store.addWebhooks(["oncall"]);
       await end(store, "a");
@@ -72,7 +72,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect(await again.listWebhookDeliveries(oncall, undefined, page)).toHaveLength(1);
     });
 
-    test("that are removed begin anew at the end of the log when they are added again", async () => {
+    test("webhooks that are removed begin anew at the end of the log when they are added again", async () => {
       const { store } = await open();
       await store.addWebhooks(["oncall"]);
       await end(store, "a");
@@ -83,7 +83,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect((await store.readWebhookEvents({ ...oncall, webhook: "other" }, ends))?.events).toEqual([]);
     });
 
-    test("that are added again begin at a given position, unless they have one or it is after the end of the log", async () => {
+    test("webhooks that are added again begin at a given position, unless they have one or it is after the end of the log", async () => {
       const { store } = await open();
       const added = await store.addWebhooks(["oncall"]);
       const from = added.get("oncall") ?? -1;
@@ -102,7 +102,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect(await store.addWebhooks([])).toEqual(new Map());
     });
 
-    test("read a long log in parts", async () => {
+    test("webhooks read a long log in parts", async () => {
       const { store } = await open();
       await store.addWebhooks(["oncall"]);
       const task = await started(store);
@@ -118,7 +118,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect(second?.events.map(({ type }) => type)).toEqual(["execution.completed"]);
     });
 
-    test("skip events that retention has deleted, and report it", async () => {
+    test("webhooks skip events that retention has deleted, and report it", async () => {
       let now = 0;
       const { store } = await open(() => now);
       await store.addWebhooks(["oncall"]);
@@ -131,7 +131,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect(found?.events.map(({ task }) => task.taskId)).toEqual(["b"]);
     });
 
-    test("find due deliveries by webhook, and settle each attempt once", async () => {
+    test("webhooks find due deliveries by webhook, and settle each attempt once", async () => {
       let now = 1_000;
       const { store, reopen } = await open(() => now);
       const deliveries = [newDelivery(), newDelivery({ id: "msg_2", webhook: "other" }), newDelivery({ id: "msg_3", tenant: "beta" })];
@@ -163,7 +163,7 @@ export function webhookConformance(subject: StoreSubject): void {
       ]);
     });
 
-    test("are due at once after their release, unless they were settled", async () => {
+    test("webhooks are due at once after their release, unless they were settled", async () => {
       let now = 1_000;
       const { store } = await open(() => now);
       await store.addWebhookDeliveries({ deliveries: [newDelivery(), newDelivery({ id: "msg_2" })] });
@@ -177,7 +177,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect((await store.claimDueDeliveries(oncall, 9, new Set())).map(({ seq }) => seq)).toEqual([second.seq]);
     });
 
-    test("redeliver dead deliveries only, in a new round, by their webhook and tenant", async () => {
+    test("webhooks redeliver dead deliveries only, in a new round, by their webhook and tenant", async () => {
       const { store } = await open(() => 1_000);
       await store.addWebhookDeliveries({ deliveries: [newDelivery()] });
       expect(await store.redeliverWebhookIfDead(oncall, "msg_1")).toBeNull();
@@ -218,7 +218,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect((await store.listWebhookDeliveries(oncall, undefined, page)).map(({ id }) => id)).toEqual(["young"]);
     });
 
-    test("are stored once, and not for a task that was deleted in the meantime", async () => {
+    test("webhooks are stored once, and not for a task that was deleted in the meantime", async () => {
       const { store } = await open();
       await store.addWebhooks(["oncall"]);
       const task = await end(store, "a");
@@ -232,7 +232,7 @@ export function webhookConformance(subject: StoreSubject): void {
       expect((await store.listWebhookDeliveries(oncall, undefined, page)).map(({ id }) => id)).toEqual(["offline"]);
     });
 
-    test("are counted up to 10,000, so that a count of very many does not delay others", async () => {
+    test("webhooks are counted up to 10,000, so that a count of very many does not delay others", async () => {
       const { store } = await open();
       const deliveries = Array.from({ length: 10_001 }, (_, index) => newDelivery({ id: `msg_${index}` }));
       await store.addWebhookDeliveries({ deliveries: [...deliveries, newDelivery({ id: "other", webhook: "other" })] });
@@ -242,7 +242,7 @@ export function webhookConformance(subject: StoreSubject): void {
       ]);
     });
 
-    test("do not wait longer after the system clock was set back", async () => {
+    test("webhooks do not wait longer after the system clock was set back", async () => {
       let now = 10 * DAY;
       const { store } = await open(() => now);
       await store.addWebhookDeliveries({ deliveries: [newDelivery()] });

@@ -41,7 +41,7 @@ const check = (mcpServers: McpServerSpec[], lookup: Lookup | DnsCache, allow: st
 const http = (url: string, transport: "http" | "sse" = "http"): McpServerSpec => ({ name: url, transport, url });
 
 describe("MCP servers", () => {
-  test("pass for one tenant while lookups of 200 hosts of another tenant hang", async () => {
+  test("MCP servers pass for one tenant while lookups of 200 hosts of another tenant hang", async () => {
     const dnsCache = createDnsCache({
       resolve: (host) => (host.startsWith("silent") ? new Promise(() => {}) : Promise.resolve([{ address: "8.8.8.8", family: 4 }])),
     });
@@ -50,7 +50,7 @@ describe("MCP servers", () => {
     await checkFor("b", "https://alive.example/");
   });
 
-  test("pass if each of them passes", async () => {
+  test("MCP servers pass if each of them passes", async () => {
     const { lookup, numbers } = createDnsResolver();
     const servers: McpServerSpec[] = [
       http("https://a.example/"),
@@ -61,7 +61,7 @@ describe("MCP servers", () => {
     expect(numbers).toEqual({ asked: 2, atOnce: 0, mostAtOnce: 1 });
   });
 
-  test("are rejected with the path of each fault", async () => {
+  test("MCP servers are rejected with the path of each fault", async () => {
     const { lookup } = createDnsResolver();
     const servers: McpServerSpec[] = [
       http("https://inner.example/", "sse"),
@@ -81,7 +81,7 @@ describe("MCP servers", () => {
     });
   });
 
-  test("have five seconds for the lookups of all their hosts", async () => {
+  test("MCP servers have five seconds for the lookups of all their hosts", async () => {
     vi.useFakeTimers();
     const { lookup, numbers } = createDnsResolver(
       (hostname) =>
@@ -107,7 +107,7 @@ describe("MCP servers", () => {
 describe("a dispatch whose MCP server resolves to an internal address", () => {
   const dispatch = newDispatch({ taskId: "t1", request: { mcpServers: [http("http://localhost:6379/")] } });
 
-  test("is rejected although callbacks may reach that network, and nothing is stored", async () => {
+  test("a dispatch whose MCP server resolves to an internal address is rejected although callbacks may reach that network, and nothing is stored", async () => {
     const guard = createDestinationGuard({ allow: ["10.0.0.0/8"] });
     const engine = await startEngine([createInMemoryAdapter()], { guard });
     await expect(engine.dispatcher.admitTask(dispatch, caller)).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe("a dispatch whose MCP server resolves to an internal address", () => {
     expect(await engine.store.findTask("default", "t1")).toBeNull();
   });
 
-  test("is accepted if the operator permits the host; a repeated dispatch is not checked again", async () => {
+  test("a dispatch whose MCP server resolves to an internal address is accepted if the operator permits the host; a repeated dispatch is not checked again", async () => {
     const { lookup, numbers } = createDnsResolver(async () => [{ address: "127.0.0.1", family: 4 }]);
     const guard = createDestinationGuard({ allow: ["localhost"], dnsCache: createDnsCache({ resolve: lookup }) });
     const checkDestination = vi.spyOn(guard, "checkDestination");

@@ -19,7 +19,7 @@ const canceledBy: [name: string, choose: (engine: Engine) => Dispatcher][] = [
 ];
 
 describe.each(canceledBy)("a task that is canceled %s", (_, choose) => {
-  test("stops, and a later cancellation changes nothing", async () => {
+  test("a canceled task stops, and a later cancellation changes nothing", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
@@ -77,7 +77,7 @@ describe.each(canceledBy)("a task that is canceled %s", (_, choose) => {
     expect(await engine.store.listInterruptedTasks()).toEqual([]);
   });
 
-  test("ends with its child tasks, running and queued", async () => {
+  test("a canceled task ends with its child tasks, running and queued", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createCompositeAdapter(), createInMemoryAdapter({ run })], {
       maxConcurrent: (provider) => (provider === "composite" ? 2 : 1),

@@ -41,7 +41,7 @@ function createFixture({
 }
 
 describe("deleting a task", () => {
-  test("purges its rows in slices until none is left", async () => {
+  test("deleting a task purges its rows in slices until none is left", async () => {
     const left = [2, 1, 0];
     const fixture = createFixture({ purge: async () => left.shift() ?? 0 });
     await fixture.remove("alpha", "t");
@@ -54,13 +54,13 @@ describe("deleting a task", () => {
     ["child_unfinished", "invalid_state"],
     ["parent_unfinished", "invalid_state"],
     ["callback_pending", "invalid_state"],
-  ] as const)("is rejected when the store returns %s, with the code %s, and purges nothing", async (outcome, code) => {
+  ] as const)("deleting a task is rejected when the store returns %s, with the code %s, and purges nothing", async (outcome, code) => {
     const fixture = createFixture({ outcome });
     await expect(fixture.remove("alpha", "t")).rejects.toMatchObject({ code });
     expect(fixture.calls).toEqual(["delete alpha/t"]);
   });
 
-  test("waits until the runtimes of the task and its children have ended", async () => {
+  test("deleting a task waits until the runtimes of the task and its children have ended", async () => {
     const fixture = createFixture();
     const { promise, resolve } = Promise.withResolvers<void>();
     fixture.unreleased.set(
@@ -75,7 +75,7 @@ describe("deleting a task", () => {
     expect(fixture.calls[0]).toBe("delete alpha/t");
   });
 
-  test("is rejected when a runtime does not end in time", async () => {
+  test("deleting a task is rejected when a runtime does not end in time", async () => {
     const fixture = createFixture({ releaseWaitMs: 10 });
     fixture.unreleased.set(1, new Promise(() => {}));
     await expect(fixture.remove("alpha", "t")).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe("deleting a task", () => {
     expect(fixture.calls).toEqual([]);
   });
 
-  test("does not wait for a running task", async () => {
+  test("deleting a task does not wait for a running task", async () => {
     const fixture = createFixture({ state: "running", outcome: "unfinished" });
     fixture.unreleased.set(1, new Promise(() => {}));
     await expect(fixture.remove("alpha", "t")).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe("deleting a task", () => {
     });
   });
 
-  test("succeeds although the rest of its rows cannot be removed yet", async () => {
+  test("deleting a task succeeds although the rest of its rows cannot be removed yet", async () => {
     const fixture = createFixture({ purge: () => Promise.reject(new Error("disk")) });
     await fixture.remove("alpha", "t");
     expect(fixture.log).toEqual(["task deleted", "failed to remove rows of a deleted task"]);

@@ -133,7 +133,7 @@ describe("the conversation of a task ends with the assistant's message", () => {
     });
   });
 
-  test("and the object, if the runtime reports it separately", async () => {
+  test("the conversation of a task ends with the assistant's message and the object, if the runtime reports it separately", async () => {
     const run: Run = async (_request, emit) => {
       emit("assistant.text", { content: "I answer." });
       return { output: "I answer.", outputs: { n: 1 } };
@@ -163,7 +163,7 @@ describe("the conversation of a task ends with the assistant's message", () => {
     });
   });
 
-  test("as the adapter reports it", async () => {
+  test("the conversation of a task ends with the assistant's message as the adapter reports it", async () => {
     const conversationMessages = [
       { role: "user" as const, content: "hello" },
       { role: "assistant" as const, content: "Own." },
@@ -220,7 +220,7 @@ describe("a tool call whose end the runtime does not report", () => {
       {},
       "completed",
     ],
-  ])("ends after %s, before the end of the task", async (_, run, request, state) => {
+  ])("a tool call whose end the runtime does not report ends after %s, before the end of the task", async (_, run, request, state) => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t", request }), caller);
     const ended = await endOf(engine, task);
@@ -229,7 +229,7 @@ describe("a tool call whose end the runtime does not report", () => {
     expect(ended.result?.conversationMessages).toContainEqual({ role: "tool", toolCallId: "1", content: noEnd.data.output });
   });
 
-  test("ends after a cancellation", async () => {
+  test("a tool call whose end the runtime does not report ends after a cancellation", async () => {
     const engine = await startEngine([createInMemoryAdapter({ run: hang })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
     await vi.waitFor(() => expect(engine.eventsOf("t")).toHaveLength(2));
@@ -238,7 +238,7 @@ describe("a tool call whose end the runtime does not report", () => {
     expect(engine.eventsOf("t").slice(1, -1)).toEqual([{ type: "tool.invoked", data: call }, noEnd]);
   });
 
-  test("ends before the task runs again after an interruption of Bridge", async () => {
+  test("a tool call whose end the runtime does not report ends before the task runs again after an interruption of Bridge", async () => {
     const engine = await startEngine([createInMemoryAdapter({ run: hang })]);
     await engine.dispatcher.admitTask(newDispatch({ taskId: "t", request: { onInterrupt: "retry" } }), caller);
     await vi.waitFor(() => expect(engine.eventsOf("t")).toHaveLength(2));
@@ -246,7 +246,7 @@ describe("a tool call whose end the runtime does not report", () => {
     await vi.waitFor(() => expect(engine.eventsOf("t").slice(1, 3)).toEqual([{ type: "tool.invoked", data: call }, noEnd]));
   });
 
-  test("stays open if the caller executes the call after the task", async () => {
+  test("a tool call whose end the runtime does not report stays open if the caller executes the call after the task", async () => {
     const run: Run = async (_request, emit) => {
       emit("tool.invoked", { ...call, toolName: "ask_user" });
       emit("tool.invoked", { ...call, toolCallId: "2" });
@@ -288,7 +288,7 @@ describe("a runtime that is silent", () => {
     expect(await endOf(engine, task)).toMatchObject({ state: "completed", result: { output: "Built." } });
   });
 
-  test("in a tool call ends with the timeout of the task, which names the last warning", async () => {
+  test("a runtime that is silent in a tool call ends with the timeout of the task, which names the last warning", async () => {
     const run: Run = async (_request, emit, signal) => {
       emit("tool.invoked", { toolCallId: "1", toolName: "shell", input: {} });
       emit("execution.progress", { warning: "Reconnecting... 1/5 (429 Too Many Requests)" });
@@ -365,7 +365,7 @@ test("a cost has no digits that binary fractions add", async () => {
 });
 
 describe("a parent task", () => {
-  test("that was canceled starts no more children while its runtime still runs", async () => {
+  test("a parent task that was canceled starts no more children while its runtime still runs", async () => {
     const answers: ExecutionResult[] = [];
     const parent = composite("parent", async (ask) => {
       for (let round = 0; round < 3; round += 1) answers.push(await ask("memory"));
@@ -381,7 +381,7 @@ describe("a parent task", () => {
     expect(await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 })).toHaveLength(1);
   });
 
-  test("is not idle while its children's children emit events", async () => {
+  test("a parent task is not idle while its children's children emit events", async () => {
     const chatter: Run = async (_request, emit) => {
       for (let step = 0; step < 8; step += 1) {
         emit("execution.progress", { step });
@@ -491,7 +491,7 @@ function fail(what: string): never {
 describe("a task with files", () => {
   const files = Array.from({ length: 20 }, (_, index) => ({ path: `in/${index}.txt`, content: `${index}` }));
 
-  test("that is canceled while they are written does not start its runtime", async () => {
+  test("a task with files that is canceled while they are written does not start its runtime", async () => {
     let starts = 0;
     const run: Run = async () => {
       starts += 1;

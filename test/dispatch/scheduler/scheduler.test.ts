@@ -256,21 +256,21 @@ function runCase({ slots, quotas, actions }: Case, { inTurn }: { inTurn: boolean
 }
 
 describe("the next task", () => {
-  test("is of the tenant with the fewest running tasks by weight, children first and then the oldest, within all limits and sessions", () => {
+  test("the next task is of the tenant with the fewest running tasks by weight, children first and then the oldest, within all limits and sessions", () => {
     fc.assert(
       fc.property(anyCase, (given) => runCase(given, { inTurn: true })),
       { numRuns: 300 },
     );
   });
 
-  test("starts exactly once, and no slot stays free, when claims, arrivals, ends and cancellations overlap", () => {
+  test("the next task starts exactly once, and no slot stays free, when claims, arrivals, ends and cancellations overlap", () => {
     fc.assert(
       fc.property(anyCase, (given) => runCase(given, { inTurn: false })),
       { numRuns: 300 },
     );
   });
 
-  test("starts on arrival if a slot is free and no other task waits for it, and waits in the queue otherwise", () => {
+  test("the next task starts on arrival if a slot is free and no other task waits for it, and waits in the queue otherwise", () => {
     const simulation = simulate({ maxConcurrent: () => 2, inTurn: false });
     simulation.enqueue();
     simulation.enqueue();
@@ -284,7 +284,7 @@ describe("the next task", () => {
     simulation.check();
   });
 
-  test("does not start on arrival while an older task of its tenant waits for its session or for the limit of its agent", () => {
+  test("the next task does not start on arrival while an older task of its tenant waits for its session or for the limit of its agent", () => {
     for (const { quota, older } of [
       { quota: {}, older: { session: "s" } },
       { quota: { agentMaxRunning: 1 }, older: {} },
@@ -414,7 +414,7 @@ describe("the full queue", () => {
     return count;
   };
 
-  test("can be filled by one tenant, and others still get their fair share of it", () => {
+  test("the full queue can be filled by one tenant, and others still get their fair share of it", () => {
     const simulation = simulate({ queueLimit: 120, maxConcurrent: () => 0 });
     expect(fillQueue(simulation, "A")).toBe(120);
     expect(full(simulation, "A")).toBe("bridge");
@@ -424,12 +424,12 @@ describe("the full queue", () => {
     expect(full(simulation, "D")).toBeNull();
   });
 
-  test("is shared by weight, and each tenant may queue at least one task", () => {
+  test("the full queue is shared by weight, and each tenant may queue at least one task", () => {
     const simulation = simulate({ queueLimit: 4, maxConcurrent: () => 0, quotas: { B: { weight: 3 }, C: { weight: 0.1 } } });
     expect([fillQueue(simulation, "A"), fillQueue(simulation, "B"), fillQueue(simulation, "C")]).toEqual([4, 3, 1]);
   });
 
-  test("is the one of the agent or tenant first, and running tasks and children do not count", () => {
+  test("the full queue is the one of the agent or tenant first, and running tasks and children do not count", () => {
     const simulation = simulate({ maxConcurrent: () => 1, quotas: { A: { queueLimit: 5, agentQueueLimit: 3 } } });
     simulation.enqueue();
     simulation.enqueue({ parentTaskId: "parent" });
@@ -439,14 +439,14 @@ describe("the full queue", () => {
     expect([full(simulation, "A", "y"), full(simulation, "B", "x")]).toEqual(["tenant", null]);
   });
 
-  test("is exceeded by many tenants together only by a bounded part", () => {
+  test("the full queue is exceeded by many tenants together only by a bounded part", () => {
     const simulation = simulate({ queueLimit: 100, maxConcurrent: () => 0 });
     for (let tenant = 0; tenant < 1_000; tenant += 1) fillQueue(simulation, String(tenant));
     // The limit times 1 + 1/2 + 1/3 and so on, and one task for each tenant beyond that.
     expect(simulation.queued.length).toBeLessThan(100 * 5.2 + 1_000);
   });
 
-  test("does not count a task that a claim takes", () => {
+  test("the full queue does not count a task that a claim takes", () => {
     const simulation = simulate({ maxConcurrent: (provider) => (provider === "q" ? 1 : 0), queueLimit: 4, inTurn: false });
     for (const tenant of ["A", "A", "B"]) simulation.enqueue({ tenant });
     simulation.enqueue({ tenant: "C", provider: "q" });

@@ -53,7 +53,7 @@ async function startOther(answer: (request: IncomingMessage, response: ServerRes
 }
 
 describe("a request that belongs to another node", () => {
-  test("gets the answer of this node to the headers of the caller, unchanged", async () => {
+  test("a request that belongs to another node gets the answer of this node to the headers of the caller, unchanged", async () => {
     const other = await startOther((_, response) => {
       response.writeHead(206, { etag: '"a"', "content-range": "bytes 0-3/9", "content-length": 4, "keep-alive": "timeout=1" }).end("data");
     });
@@ -71,7 +71,7 @@ describe("a request that belongs to another node", () => {
     });
   });
 
-  test("is answered with the errors and redirects of this node", async () => {
+  test("a request that belongs to another node is answered with the errors and redirects of this node", async () => {
     const other = await startOther((request, response) => {
       if (request.url === "/moved") response.writeHead(302, { location: "/elsewhere" }).end();
       else response.writeHead(409, { "content-type": "application/problem+json" }).end('{"code":"stale_write"}');
@@ -83,7 +83,7 @@ describe("a request that belongs to another node", () => {
     expect([refused.status, await refused.json()]).toEqual([409, { code: "stale_write" }]);
   });
 
-  test("is rejected with 413 if its body turns out to be too large while it is passed on", async () => {
+  test("a request that belongs to another node is rejected with 413 if its body turns out to be too large while it is passed on", async () => {
     const other = await startOther((request, response) => {
       request.on("data", () => {});
       request.on("end", () => response.end("received"));
@@ -113,7 +113,7 @@ describe("a request that belongs to another node", () => {
     expect(received).toEqual(parts);
   });
 
-  test("keeps a body of known length, and answers without a body", async () => {
+  test("a request that belongs to another node keeps a body of known length, and answers without a body", async () => {
     const bodies: Buffer[] = [];
     const other = await startOther(async (request, response) => {
       bodies.push(await buffer(request));
@@ -128,12 +128,12 @@ describe("a request that belongs to another node", () => {
     expect([head.status, head.headers.get("content-length")]).toEqual([200, "12"]);
   });
 
-  test("is answered here if it belongs to this node, or to none", async () => {
+  test("a request that belongs to another node is answered here if it belongs to this node, or to none", async () => {
     const url = await startNode({ isAlive: false });
     for (const path of ["/own", "/nowhere"]) expect(await (await fetch(url + path, { headers: { "bridge-hop": "1" } })).text()).toBe("own");
   });
 
-  test("is not passed on a second time", async () => {
+  test("a request that belongs to another node is not passed on a second time", async () => {
     const other = await startOther((_, response) => void response.end());
     const url = await startNode({ url: other.url });
     const response = await fetch(`${url}/file`, { headers: { "bridge-hop": "1" } });
@@ -141,7 +141,7 @@ describe("a request that belongs to another node", () => {
     expect(other.requests).toEqual([]);
   });
 
-  test("ends at the other node when its client disconnects", async () => {
+  test("a request that belongs to another node ends at the other node when its client disconnects", async () => {
     const closed = Promise.withResolvers<void>();
     const other = await startOther((_, response) => {
       response.once("close", closed.resolve);
@@ -159,13 +159,13 @@ describe("a request that belongs to another node", () => {
     [{ isAlive: false, url: "http://127.0.0.1:1" }, /the node two, which is not running\. Start it/],
     [{ url: null }, /the node two, whose address is unknown\. Set BRIDGE_NODE_URL on two/],
     [{ id: "n3" }, /a node that no longer exists \(n2\)/],
-  ])("is rejected with the reason if the node is %j", async (node, reason) => {
+  ])("a request that belongs to another node is rejected with the reason if the node is %j", async (node, reason) => {
     const response = await fetch(`${await startNode(node)}/file`);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "15"]);
     expect(await response.json()).toMatchObject({ code: "node_unavailable", detail: expect.stringMatching(reason) });
   });
 
-  test("is rejected with the reason if the node cannot be reached, or does not answer", async () => {
+  test("a request that belongs to another node is rejected with the reason if the node cannot be reached, or does not answer", async () => {
     const unreachable = await startNode({ url: `http://127.0.0.1:${await findFreePort()}` });
     expect(await (await fetch(`${unreachable}/file`)).json()).toMatchObject({
       code: "node_unavailable",

@@ -308,7 +308,7 @@ describe("ETags", () => {
     expectProblem(await ask("GET", "/skills/never"), "not_found");
   });
 
-  test("writes reject If-None-Match, and requests without a previous read reject If-Match", async () => {
+  test("ETags writes reject If-None-Match, and requests without a previous read reject If-Match", async () => {
     expectProblem(await ask("PUT", "/skills/never", { body: { content: "x" }, headers: { "if-none-match": "*" } }), "invalid_request");
     const headers = { "if-match": '"a"' };
     expectProblem(await ask("POST", "/agents", { body: { id: "never" }, headers }), "invalid_request");

@@ -138,7 +138,7 @@ test("a callback has a history of its attempts, with the beginning of each respo
 describe("the redelivery of all dead callbacks", () => {
   const redeliverAll = (body: object) => bridge.call("POST", "/api/v2/callbacks/redeliver", { body });
 
-  test("concerns one origin, however it is written, and continues after a limited number", async () => {
+  test("the redelivery of all dead callbacks concerns one origin, however it is written, and continues after a limited number", async () => {
     let isBroken = true;
     const answer: Answer = (response) => response.writeHead(isBroken ? 410 : 204).end();
     const [first, second] = [await startReceiver(answer), await startReceiver(answer)];
@@ -169,7 +169,7 @@ describe("the redelivery of all dead callbacks", () => {
     [{ origin: "ftp://receiver.example" }, "origin"],
     [{ origin: "https://receiver.example", cursor: "x" }, "cursor"],
     [{ origin: "https://receiver.example", all: true }, "all"],
-  ])("rejects the body %j", async (body, path) => {
+  ])("the redelivery of all dead callbacks rejects the body %j", async (body, path) => {
     const refused = await redeliverAll(body);
     expectProblem(refused, "invalid_request");
     expect(refused.body.errors).toMatchObject([{ path }]);

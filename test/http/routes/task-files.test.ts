@@ -198,7 +198,7 @@ describe("a range", () => {
     [target, "bytes=10-", 10],
     [target, "bytes=-0", 10],
     [target.replace("digits", "empty"), "bytes=0-", 0],
-  ])("in %s, the range %s starts after the end", async (file, range, size) => {
+  ])("a range in %s, the range %s starts after the end", async (file, range, size) => {
     const refused = await get(file, { range });
     expectProblem(refused, "range_not_satisfiable");
     expect(refused.headers.get("content-range")).toBe(`bytes */${size}`);
@@ -282,7 +282,7 @@ describe("paths outside of the workspace", () => {
     expect(answer.headers["content-type"]).toContain("application/problem+json");
   });
 
-  test("names that contain dots are ordinary names", async () => {
+  test("paths outside of the workspace names that contain dots are ordinary names", async () => {
     expect((await getRaw("/api/v2/tasks/hostile/files/%6bept")).status).toBe(200);
     expect((await getRaw("/api/v2/tasks/hostile/files/kept?raw=1")).status).toBe(400);
   });

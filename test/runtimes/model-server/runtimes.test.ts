@@ -70,7 +70,7 @@ describe.each<{ runtime: string; client: WireClient; headers?: Record<string, st
   })),
 ])("$runtime", ({ client, headers, calls }) => {
   test.each([{ tools: [] }, { tools: calls.map(({ name }) => name) }])(
-    "gets calls with the names of its tools, offered: $tools",
+    "the model server returns calls with the names of the tools of $runtime, offered: $tools",
     async ({ tools }) => {
       const marker = server.scenario([
         {

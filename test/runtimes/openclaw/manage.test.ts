@@ -65,7 +65,7 @@ async function dispatch(agentId: string, message: string, state: string): Promis
 }
 
 describe("agents", () => {
-  it("are created, with a soul file that the model receives", async () => {
+  it("agents are created, with a soul file that the model receives", async () => {
     const made = await make("poet", { name: "The Poet", model: gatewayModel });
     expect(made.body).toMatchObject({ id: "poet", name: "The Poet", model: gatewayModel });
     expect((await ask("GET", "/agents")).body.data.map(({ id }: { id: string }) => id)).toEqual(["main", "poet"]);
@@ -88,7 +88,7 @@ describe("agents", () => {
     expect((await ask("DELETE", "/agents/poet")).status).toBe(204);
   });
 
-  it("are changed atomically, and deleted with all of their data", async () => {
+  it("agents are changed atomically, and deleted with all of their data", async () => {
     await make("poet", { model: gatewayModel });
     await put("/agents/poet/files/SOUL.md", "# Last");
     const { etag } = (await ask("GET", "/agents/poet")).body;
@@ -112,13 +112,13 @@ describe("agents", () => {
     expect((await ask("DELETE", "/agents/poet")).status).toBe(204);
   });
 
-  it("are rejected with ids that the gateway would change, without a partial agent", async () => {
+  it("agents are rejected with ids that the gateway would change, without a partial agent", async () => {
     expectProblem(await ask("POST", "/agents", { body: { id: "Poet" } }), "invalid_request");
     expectProblem(await ask("POST", "/agents", { body: { id: "half", thinkingDefault: "enormous" } }), "invalid_request");
     expectProblem(await ask("GET", "/agents/half"), "not_found");
   });
 
-  it("are not deleted while they run a task", async () => {
+  it("agents are not deleted while they run a task", async () => {
     await make("busy");
     const taskId = await dispatch("busy", `Wait. ${model.scenario([{ hang: true, say: "I begin." }])}`, "running");
     await askUntil(
@@ -137,7 +137,7 @@ describe("agents", () => {
     expect((await ask("DELETE", "/agents/busy")).status).toBe(204);
   });
 
-  it("are bound to channels separately", async () => {
+  it("agents are bound to channels separately", async () => {
     await Promise.all([make("one"), make("two")]);
     const bind = (id: string, channels: string[], options: Call = {}) =>
       ask("PUT", `/agents/${id}/bindings`, { ...options, body: { bindings: channels.map((channel) => ({ match: { channel } })) } });
@@ -158,7 +158,7 @@ describe("skills", () => {
   const documentOf = (name: string, description: string, more = "") =>
     `---\nname: ${name}\ndescription: ${description}\n${more}---\n\nSay hi.\n`;
 
-  it("are added, read, changed and deleted on the gateway's host", async () => {
+  it("skills are added, read, changed and deleted on the gateway's host", async () => {
     const one = await put("/skills/greet", documentOf("greet", "One."));
     expect(one.status).toBe(201);
     expect((await ask("GET", "/skills/greet")).body).toEqual(one.body);
@@ -176,7 +176,7 @@ describe("skills", () => {
     expectProblem(await ask("GET", "/skills/greet"), "not_found");
   });
 
-  it("are uploaded from another host, where they cannot be deleted", async () => {
+  it("skills are uploaded from another host, where they cannot be deleted", async () => {
     const one = await put("/skills/far-away", documentOf("far-away", "One."), {}, far);
     expect(one.status).toBe(201);
     const two = await put("/skills/far-away", documentOf("far-away", "Two."), ifMatch(one.body.etag), far);
@@ -187,7 +187,7 @@ describe("skills", () => {
     expect((await ask("DELETE", "/skills/far-away")).status).toBe(204);
   });
 
-  it("report why a dependency cannot be installed", async () => {
+  it("skills report why a dependency cannot be installed", async () => {
     const install = [{ id: "tool", kind: "download", url: "http://127.0.0.1:9/tool", bins: ["tool-of-nobody"], label: "Download it" }];
     const metadata = JSON.stringify({ openclaw: { requires: { bins: ["tool-of-nobody"] }, install } });
     expect((await put("/skills/needy", documentOf("needy", "Needs.", `metadata: ${metadata}\n`))).status).toBe(201);
@@ -200,7 +200,7 @@ describe("skills", () => {
 });
 
 describe("the gateway itself", () => {
-  it("reports its version, its models and its security, and can be reloaded", async () => {
+  it("the gateway itself reports its version, its models and its security, and can be reloaded", async () => {
     const runtime = (await ask("GET", "")).body;
     expect(runtime).toMatchObject({ name: "OpenClaw", version: "2026.9.6", managers: ["agents", "skills", "system"] });
     expect(runtime.limits).toMatchObject({ maxMessageBytes: 26_214_400 });
@@ -215,7 +215,7 @@ describe("the gateway itself", () => {
     expectProblem(await ask("GET", "/system/security", {}, far), "not_supported");
   });
 
-  it("is reported as unavailable while it is down, and works again after its restart", async () => {
+  it("the gateway itself is reported as unavailable while it is down, and works again after its restart", async () => {
     await make("lasting", { description: "It stays." });
     await put("/agents/lasting/files/SOUL.md", "# Lasting");
     await gateway.kill();

@@ -105,7 +105,7 @@ done; sleep 1; echo started`;
       for (const pid of pidsIn(workspace).filter(isAlive)) process.kill(pid, "SIGKILL");
     });
 
-  test("end with a task that completes", async () => {
+  test("processes that a command leaves behind end with a task that completes", async () => {
     const { run, directories } = await open();
     endAfterTest(directories.workspace);
     const { result } = await run(play({ tools: [exec(detach)] }, { text: "Well." }));
@@ -114,7 +114,7 @@ done; sleep 1; echo started`;
     expect(pidsIn(directories.workspace).filter(isAlive)).toEqual([]);
   });
 
-  test("end with a task that is canceled", async () => {
+  test("processes that a command leaves behind end with a task that is canceled", async () => {
     const { adapter, start, directories } = await open();
     endAfterTest(directories.workspace);
     const task = start(play({ tools: [exec(`${detach}; sleep 60`)] }, { text: "Well." }));
@@ -146,7 +146,7 @@ describe("MCP servers of a task", () => {
     return Object.keys(sourceConfig.mcp?.servers ?? {});
   };
 
-  test("are separate for concurrent tasks, absent for a task without servers, and removed afterwards", async () => {
+  test("MCP servers of a task are separate for concurrent tasks, absent for a task without servers, and removed afterwards", async () => {
     const { run } = await open();
     const [first, second, without] = await Promise.all([
       run({ ...lookUp("first"), mcpServers: [words("heron")] }),
@@ -160,14 +160,14 @@ describe("MCP servers of a task", () => {
     await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
   });
 
-  test("contain no expanded variable of the gateway's environment", async () => {
+  test("MCP servers of a task contain no expanded variable of the gateway's environment", async () => {
     const { run } = await open();
     const word = `$\{HOME} $$\{HOME} $HOME`;
     const { tools } = await run({ ...lookUp("first"), mcpServers: [words(word)] });
     expect(JSON.stringify(tools)).toContain(`${word} for first`);
   });
 
-  test("can change while other tasks start, which do not fail because of the gateway's new configuration", async () => {
+  test("MCP servers of a task can change while other tasks start, which do not fail because of the gateway's new configuration", async () => {
     const { run } = await open();
     const labels = ["gull", "tern", "auk", "eider", "skua", "knot"];
     const tasks = await Promise.all(
@@ -181,7 +181,7 @@ describe("MCP servers of a task", () => {
     await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
   });
 
-  test("of a killed Bridge are removed by the next one, and others are kept", async () => {
+  test("MCP servers of a task of a killed Bridge are removed by the next one, and others are kept", async () => {
     const { adapter, root } = await open();
     const { bridgeId } = await openSessionKeys(root);
     await adapter.shutdown();
@@ -240,7 +240,7 @@ describe("the permissions of a task", () => {
   const names = ["touched.txt", "written.txt", "edited.txt", "patched.txt", "called.txt", "started.txt", "delegated.txt"];
   const existing = (directory: string) => names.filter((name) => existsSync(path.join(directory, name)));
 
-  test("allow no writes with profile inspect, with any tool of the gateway or sub-agent", async () => {
+  test("the permissions of a task allow no writes with profile inspect, with any tool of the gateway or sub-agent", async () => {
     const { run, directories } = await open();
     const delegated = model.scenario([
       { tools: [exec("touch delegated.txt"), raw("write", { path: "delegated.txt", content: "x" })] },
@@ -262,7 +262,7 @@ describe("the permissions of a task", () => {
     expect([existing(directories.workspace), existing(gateway.workspace)]).toEqual([[], []]);
   });
 
-  test("prevent denied calls, and limit file tools to the workspace", async () => {
+  test("the permissions of a task prevent denied calls, and limit file tools to the workspace", async () => {
     const { run, directories, root } = await open();
     const { result } = await run({
       ...play(
@@ -282,7 +282,7 @@ describe("the permissions of a task", () => {
     expect(existsSync(path.join(root, "outside.txt"))).toBe(false);
   });
 
-  test("let a task write its output file to the workspace", async () => {
+  test("the permissions of a task let a task write its output file to the workspace", async () => {
     const { run, directories } = await open();
     const { result } = await run({
       ...play({ tools: [exec("echo seen > out.txt")] }, { text: "Done." }),
@@ -295,7 +295,7 @@ describe("the permissions of a task", () => {
 });
 
 describe("sessions", () => {
-  test("belong to an agent of a tenant, and cannot be resumed by another one", async () => {
+  test("sessions belong to an agent of a tenant, and cannot be resumed by another one", async () => {
     const mine = await open();
     const { result } = await mine.run({ ...play({ text: "I keep it." }), message: `zebra-4711 ${play({ text: "I keep it." }).message}` });
     const resumeToken = result.resumeToken as string;
@@ -327,7 +327,7 @@ describe("sessions", () => {
     expect((await third.done).result).toMatchObject({ status: "ok", output: "third" });
   });
 
-  test("end sub-agents with their task, also when the task did not wait for them", async () => {
+  test("sessions end sub-agents with their task, also when the task did not wait for them", async () => {
     const { run } = await open();
     const delegated = model.scenario([{ tools: [exec("sleep 60")] }, { text: "Too late." }]);
     const { result } = await run(
@@ -339,7 +339,7 @@ describe("sessions", () => {
     expect(await until(async () => !(await isAtWork(key)), 5_000)).toBe(true);
   });
 
-  test("of a stopped Bridge have their runs stopped by the next one, and those of another Bridge continue", async () => {
+  test("sessions of a stopped Bridge have their runs stopped by the next one, and those of another Bridge continue", async () => {
     const root = await temporaryDirectory();
     const keys = await openSessionKeys(createAdapterConfig(root).dataDir);
     const lost = keys.create("main", "/home/lost");
@@ -381,7 +381,7 @@ test("the next start of a killed Bridge stops the runs of its interrupted tasks"
 });
 
 describe("a failure is reported", () => {
-  test("for a missing agent, with advice to create it", async () => {
+  test("a failure is reported for a missing agent, with advice to create it", async () => {
     const { run } = await open();
     const { result } = await run({ ...play({ text: "?" }), agentId: "nobody" });
     expect(result).toMatchObject({
@@ -391,13 +391,13 @@ describe("a failure is reported", () => {
     });
   });
 
-  test("for a missing model", async () => {
+  test("a failure is reported for a missing model", async () => {
     const { run } = await open();
     const { result } = await run({ ...play({ text: "?" }), model: "nowhere/unknown" });
     expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("unknown") });
   });
 
-  test("for a gateway that rejects the token or is unreachable, with advice", async () => {
+  test("a failure is reported for a gateway that rejects the token or is unreachable, with advice", async () => {
     const wrong = await open({ settings: { token: "wrong" } });
     expect(await wrong.adapter.checkHealth()).toMatchObject({
       status: "offline",
@@ -408,7 +408,7 @@ describe("a failure is reported", () => {
     expect(await nowhere.adapter.checkHealth()).toMatchObject({ status: "offline", detail: expect.stringContaining("openclaw gateway") });
   });
 
-  test("not for runs that the gateway continues after a kill and a restart", async () => {
+  test("a failure is reported not for runs that the gateway continues after a kill and a restart", async () => {
     const { adapter, start } = await open();
     const working = start(play({ say: "I begin.", tools: [exec("sleep 60")] }, { text: "The end of it." }));
     const doomed = start(play({ say: "I hang.", tools: [exec("sleep 60")] }, { hang: true, say: "Still." }));

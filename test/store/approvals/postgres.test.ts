@@ -43,7 +43,7 @@ describe("a decision", () => {
     ["a pending approval", {}, { isOwn: false }, true],
     ["an expired approval", { expiresInMs: -1 }, { isOwn: false }, false],
     ["an expired approval, by Bridge itself", { expiresInMs: -1 }, { isOwn: true, patient: true }, true],
-  ])("about %s", async (_, fields, options, isStored) => {
+  ])("a decision about %s", async (_, fields, options, isStored) => {
     const { database, store } = await openWrites();
     const task = await accept(store);
     await store.insertApprovalIfRunning(task, newApproval("apr-1", fields));
@@ -54,7 +54,7 @@ describe("a decision", () => {
     expect((await typesOf(database, task)).slice(2)).toEqual(isStored ? ["tool.approval_resolved"] : []);
   });
 
-  test("about an unknown approval, or one of another tenant, changes nothing", async () => {
+  test("a decision about an unknown approval, or one of another tenant, changes nothing", async () => {
     const { store } = await openWrites();
     await store.insertApprovalIfRunning(await accept(store), newApproval("apr-1"));
     for (const [tenant, id] of [
@@ -65,7 +65,7 @@ describe("a decision", () => {
       expect(await store.decideApprovalIfPending(tenant, id, approve)).toBeNull();
   });
 
-  test("is stored once, and the first one counts, in one batch and on two nodes", async () => {
+  test("a decision is stored once, and the first one counts, in one batch and on two nodes", async () => {
     const { database, store, other } = await openWrites();
     const task = await accept(store);
     await store.insertApprovalIfRunning(task, newApproval("apr-1"));
@@ -77,7 +77,7 @@ describe("a decision", () => {
     expect(await typesOf(database, task)).toEqual(["execution.started", "tool.approval_requested", "tool.approval_resolved"]);
   });
 
-  test("that waits while another transaction ends the task finds the approval rejected, so no event follows the end", async () => {
+  test("a decision that waits while another transaction ends the task finds the approval rejected, so no event follows the end", async () => {
     const { database, store, other, hold } = await openWrites();
     const task = await accept(store);
     await store.insertApprovalIfRunning(task, newApproval("apr-1"));

@@ -24,7 +24,7 @@ async function runCommand(programArguments: readonly string[], database: TestDat
 const readEpoch = async (database: TestDatabase) => (await database.query("SELECT value FROM meta WHERE name = 'epoch'"))[0];
 
 describe("node src/main.ts migrate", () => {
-  test("creates the schema, with which a node starts that may not migrate", async () => {
+  test("node src/main.ts migrate creates the schema, with which a node starts that may not migrate", async () => {
     const database = await createDatabase({ isEmpty: true });
     const settings = { BRIDGE_DATABASE_URL: database.urlAt(database.port), BRIDGE_MIGRATE: "off" };
     const dataDir = await temporaryDirectory();
@@ -37,14 +37,14 @@ describe("node src/main.ts migrate", () => {
     expect((await bridge.call("GET", "/healthz")).status).toBe(200);
   });
 
-  test("fails without PostgreSQL", async () => {
+  test("node src/main.ts migrate fails without PostgreSQL", async () => {
     const { code, text } = await runCommand(["migrate"], null);
     expect([code, text]).toEqual([1, expect.stringContaining("This command needs PostgreSQL: set BRIDGE_DATABASE_URL.")]);
   });
 });
 
 describe("node src/main.ts epoch renew", () => {
-  test("starts a new epoch when no node runs", async () => {
+  test("node src/main.ts epoch renew starts a new epoch when no node runs", async () => {
     const database = await createDatabase();
     await database.query("INSERT INTO meta (name, value) VALUES ('epoch', 'old')");
     expect(await runCommand(["epoch", "renew"], database)).toMatchObject({ code: 0 });
@@ -54,7 +54,7 @@ describe("node src/main.ts epoch renew", () => {
     expect(await readEpoch(database)).not.toEqual(first);
   });
 
-  test("refuses while a node is running, and names it", async () => {
+  test("node src/main.ts epoch renew refuses while a node is running, and names it", async () => {
     const database = await createDatabase();
     const settings = { BRIDGE_DATABASE_URL: database.urlAt(database.port), BRIDGE_NODE_NAME: "node-1" };
     const bridge = await startBridgeProgram(await temporaryDirectory(), settings);

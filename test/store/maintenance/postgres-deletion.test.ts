@@ -13,14 +13,14 @@ async function endedTask(store: WritingNode, fields: Parameters<typeof accept>[1
 }
 
 describe("a deletion", () => {
-  test("of an unknown task, or one of another tenant, finds nothing", async () => {
+  test("a deletion of an unknown task, or one of another tenant, finds nothing", async () => {
     const { store } = await openWrites();
     await endedTask(store);
     expect(await store.deleteTaskIfEnded("default", "unknown")).toBe("absent");
     expect(await store.deleteTaskIfEnded("other", "task-1")).toBe("absent");
   });
 
-  test("is rejected while the task, its parent or a child runs, or while a callback is pending", async () => {
+  test("a deletion is rejected while the task, its parent or a child runs, or while a callback is pending", async () => {
     const { store } = await openWrites();
     const parent = await accept(store, { taskId: "parent" });
     const task = await accept(store, { parent });
@@ -37,7 +37,7 @@ describe("a deletion", () => {
     expect(await store.deleteTaskIfEnded("default", "child")).toBe("absent");
   });
 
-  test("removes all rows of the task and its children, and frees their ids", async () => {
+  test("a deletion removes all rows of the task and its children, and frees their ids", async () => {
     const { database, store } = await openWrites();
     const parent = await endedTask(store);
     const child = await endedTask(store, { taskId: "child", parent }, "http://receiver.test/");
@@ -50,7 +50,7 @@ describe("a deletion", () => {
     expect((await store.insertTaskIfAbsent({ ...parent, parent: null, needs: [] })).inserted).toBe(true);
   });
 
-  test("that waits for a redelivery of another transaction finds the callback pending", async () => {
+  test("a deletion that waits for a redelivery of another transaction finds the callback pending", async () => {
     const { store, hold } = await openWrites();
     const task = await endedTask(store, {}, "http://receiver.test/");
     await store.settleCallbackIfPending({ task, attempts: 0 }, dead);
@@ -62,7 +62,7 @@ describe("a deletion", () => {
     expect(await deleted).toBe("callback_pending");
   });
 
-  test("removes many rows in slices, one node at a time, and uses no event number again", async () => {
+  test("a deletion removes many rows in slices, one node at a time, and uses no event number again", async () => {
     const { database, store, other, hold } = await openWrites();
     await endedTask(store, { taskId: "kept" });
     const task = await accept(store);

@@ -26,7 +26,7 @@ async function shift(database: Database, ids: readonly string[], days: number): 
 const columnOf = async (database: Database, sql: string): Promise<unknown[]> =>
   (await database.query(sql)).map((row) => Object.values(row)[0]);
 
-test("deletes expired events in order, then their tasks, and expired tokens; later events keep their numbers", async () => {
+test("retention deletes expired events in order, then their tasks, and expired tokens; later events keep their numbers", async () => {
   const { database, store } = await openWrites();
   for (const id of ["old-1", "old-2", "new"]) await endedTask(store, id);
   await shift(database, ["old-1", "old-2"], -2);
@@ -42,7 +42,7 @@ test("deletes expired events in order, then their tasks, and expired tokens; lat
 test.each([
   ["whose task runs", async (store: WritingNode) => void (await accept(store, { taskId: "blocked" }))],
   ["whose callback is pending", async (store: WritingNode) => void (await endedTask(store, "blocked", "http://receiver.test/"))],
-])("stops before an event %s, although later events have expired", async (_, insert) => {
+])("retention stops before an event %s, although later events have expired", async (_, insert) => {
   const { database, store } = await openWrites();
   await endedTask(store, "old");
   await insert(store);
@@ -53,7 +53,7 @@ test.each([
   expect(await columnOf(database, "SELECT id FROM task ORDER BY seq")).toEqual(["blocked", "later"]);
 });
 
-test("deletes events from a time when the clock was ahead as soon as the next event has expired", async () => {
+test("retention deletes events from a time when the clock was ahead as soon as the next event has expired", async () => {
   const { database, store } = await openWrites();
   for (const id of ["ahead", "past"]) await endedTask(store, id);
   await shift(database, ["ahead"], 30);
@@ -65,7 +65,7 @@ test("deletes events from a time when the clock was ahead as soon as the next ev
   expect(await columnOf(database, "SELECT number FROM event")).toEqual(["7"]);
 });
 
-test("keeps the texts of pruned events that the result of a kept task contains", async () => {
+test("retention keeps the texts of pruned events that the result of a kept task contains", async () => {
   const { database, store } = await openWrites();
   const task = await accept(store);
   await store.appendEventsIfRunning(task, [text, { ...text, type: "execution.progress" }]);
@@ -77,7 +77,7 @@ test("keeps the texts of pruned events that the result of a kept task contains",
   expect(await columnOf(database, "SELECT task FROM text_chunk")).toEqual([]);
 });
 
-test("passes over a task that another transaction has locked", async () => {
+test("retention passes over a task that another transaction has locked", async () => {
   const { database, store, hold } = await openWrites();
   for (const id of ["locked", "free"]) await endedTask(store, id);
   await shift(database, ["locked", "free"], -2);
@@ -121,7 +121,7 @@ test("a ticket is redeemed once, before it expires, and only so many are valid p
   expect(await store.prune(DAY_MS, 10)).toBe(1);
 });
 
-test("removes the markers of writers that have not committed for a week", async () => {
+test("retention removes the markers of writers that have not committed for a week", async () => {
   const { database, store, other } = await openWrites();
   for (const writer of [store, other]) await writer.checkWritable();
   await database.query("UPDATE commit_marker SET at = at - 6 * 86400000");
@@ -132,7 +132,7 @@ test("removes the markers of writers that have not committed for a week", async 
   expect(await columnOf(database, "SELECT number FROM commit_marker")).toEqual(["3"]);
 });
 
-test("removes the labels of tasks that a node of a release without labels has deleted", async () => {
+test("retention removes the labels of tasks that a node of a release without labels has deleted", async () => {
   const { database, store } = await openWrites();
   const request = { ...newTask().request, labels: { team: "blue" } };
   await store.finishTaskIfRunning(await accept(store, { taskId: "oldest", request }), newFinish());

@@ -21,7 +21,7 @@ const nodesIn = async ({ database }: Opened) => {
 };
 
 describe("an agent lives on the node", () => {
-  test("that accepts and starts its first task; another node queues its tasks there, and does not claim them", async () => {
+  test("an agent lives on the node that accepts and starts its first task; another node queues its tasks there, and does not claim them", async () => {
     const opened = await openWrites();
     const { store, other } = opened;
     expect(await accept(store, { taskId: "first", agentId: "a" })).toMatchObject({ state: "running", node: "n1" });
@@ -31,7 +31,7 @@ describe("an agent lives on the node", () => {
     expect([await claim(other), await claim(store), await claim(store)]).toEqual([undefined, "second", undefined]);
   });
 
-  test("that claims its first task; a queued task has a node only after that", async () => {
+  test("an agent lives on the node that claims its first task; a queued task has a node only after that", async () => {
     const opened = await openWrites();
     const { store, other } = opened;
     expect((await queue(store, "first", "a")).node).toBeNull();
@@ -43,7 +43,7 @@ describe("an agent lives on the node", () => {
     expect([await claim(store), await claim(other), await claim(other)]).toEqual([undefined, "second", "third"]);
   });
 
-  test("of the same tenant only", async () => {
+  test("an agent lives on the node of the same tenant only", async () => {
     const opened = await openWrites();
     expect((await accept(opened.store, { tenant: "t1", agentId: "a" })).node).toBe("n1");
     expect((await accept(opened.other, { tenant: "t2", agentId: "a" })).node).toBe("n2");
@@ -56,7 +56,7 @@ describe("an agent lives on the node", () => {
     expect(await placesIn(opened)).toEqual({});
   });
 
-  test("that has all tags which its task needs; the others leave it in the queue", async () => {
+  test("an agent lives on the node that has all tags which its task needs; the others leave it in the queue", async () => {
     const opened = await openWrites();
     const { store, other, database } = opened;
     await database.query("UPDATE node SET tags = ARRAY['eu', 'gpu', 'big'] WHERE id = 'n2'");
@@ -113,7 +113,7 @@ describe("while another transaction gives an agent a place", () => {
     expect(await accept(store, { taskId: "next", agentId: "a" })).toMatchObject({ state: "queued", node: "n2" });
   });
 
-  test("that transaction may fail, and then the next claim gives the agent its place", async () => {
+  test("while another transaction gives an agent a place that transaction may fail, and then the next claim gives the agent its place", async () => {
     const opened = await openWrites();
     const { store, hold } = opened;
     await queue(store, "a1", "a");
@@ -161,7 +161,7 @@ test("many claims and accepts of two nodes never run an agent on both, and start
 });
 
 describe("a child task", () => {
-  test("runs on the node of its parent, also if its agent lives elsewhere", async () => {
+  test("a child task runs on the node of its parent, also if its agent lives elsewhere", async () => {
     const opened = await openWrites();
     const { store, other } = opened;
     const parent = await accept(store, { taskId: "parent", agentId: "a" });
@@ -174,7 +174,7 @@ describe("a child task", () => {
 });
 
 describe("a task that is queued again", () => {
-  test("waits for the node of its agent, or for any node if the agent has lost its place", async () => {
+  test("a task that is queued again waits for the node of its agent, or for any node if the agent has lost its place", async () => {
     const opened = await openWrites();
     const { store, database } = opened;
     const [kept, lost] = [await accept(store, { taskId: "kept", agentId: "a" }), await accept(store, { taskId: "lost", agentId: "b" })];

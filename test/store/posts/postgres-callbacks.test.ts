@@ -63,7 +63,7 @@ test("of several nodes that settle one POST, one counts it, however the settleme
 });
 
 describe("a redelivery", () => {
-  test("starts a new round for a dead callback only, once", async () => {
+  test("a redelivery starts a new round for a dead callback only, once", async () => {
     const { database, store } = await openWrites();
     const task = await endedTask(store);
     expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();

@@ -47,7 +47,7 @@ const idsOf = (callbacks: readonly DueCallback[]) => callbacks.map(({ task }) =>
 const ownersIn = (database: TestDatabase) => database.query("SELECT origin, node FROM callback_origin ORDER BY origin");
 
 describe("the origin of callbacks", () => {
-  test("is free after its node was killed and has started again without posting callbacks", async () => {
+  test("the origin of callbacks is free after its node was killed and has started again without posting callbacks", async () => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");
@@ -58,7 +58,7 @@ describe("the origin of callbacks", () => {
     expect(idsOf(await second.store.listDueCallbacks(queue(), 10))).toEqual(["a"]);
   });
 
-  test("belongs to the node that has stored the first callback to it, which alone posts the callbacks of all nodes", async () => {
+  test("the origin of callbacks belongs to the node that has stored the first callback to it, which alone posts the callbacks of all nodes", async () => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");
@@ -72,7 +72,7 @@ describe("the origin of callbacks", () => {
     expect([await first.store.nextCallbackInMs(), await second.store.nextCallbackInMs()]).toEqual([null, null]);
   });
 
-  test("is taken by one of several nodes that store callbacks to it at the same time", async () => {
+  test("the origin of callbacks is taken by one of several nodes that store callbacks to it at the same time", async () => {
     const database = await createDatabase();
     const nodes = await Promise.all(["n1", "n2", "n3"].map((node) => join(database, node)));
     const origins = Array.from({ length: 20 }, (_, index) => `http://receiver-${index}.test`);
@@ -90,7 +90,7 @@ describe("the origin of callbacks", () => {
     ["its owner is gone", "UPDATE node SET state = 'gone' WHERE id = 'n1'"],
     ["its owner is forgotten", "DELETE FROM node WHERE id = 'n1'"],
     ["its owner was released", "DELETE FROM callback_origin"],
-  ])("is taken by another node when %s, with the callbacks that wait", async (_, change) => {
+  ])("the origin of callbacks is taken by another node when %s, with the callbacks that wait", async (_, change) => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");
@@ -104,7 +104,7 @@ describe("the origin of callbacks", () => {
     expect(await ownersIn(database)).toEqual([{ origin: "http://receiver.test", node: "n2" }]);
   });
 
-  test("stays with an owner whose lease is over until that node is declared dead", async () => {
+  test("the origin of callbacks stays with an owner whose lease is over until that node is declared dead", async () => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");
@@ -117,7 +117,7 @@ describe("the origin of callbacks", () => {
     expect(await second.store.listDueCallbackQueues()).toEqual([queue()]);
   });
 
-  test("moves with the end of a task, when its owner is gone", async () => {
+  test("the origin of callbacks moves with the end of a task, when its owner is gone", async () => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");
@@ -126,7 +126,7 @@ describe("the origin of callbacks", () => {
     expect(idsOf(second.handedOver)).toEqual(["b"]);
   });
 
-  test("stays with a node that drains, until it leaves", async () => {
+  test("the origin of callbacks stays with a node that drains, until it leaves", async () => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");
@@ -137,7 +137,7 @@ describe("the origin of callbacks", () => {
     expect(await second.store.listDueCallbackQueues()).toEqual([queue()]);
   });
 
-  test("is never taken by a node that posts no callbacks", async () => {
+  test("the origin of callbacks is never taken by a node that posts no callbacks", async () => {
     const database = await createDatabase();
     const silent = await join(database, "n1", { delivers: false });
     const posting = await join(database, "n2");
@@ -150,7 +150,7 @@ describe("the origin of callbacks", () => {
     await expect.poll(() => posting.hints).toEqual(["callbacks:any", "callbacks:n2"]);
   });
 
-  test("hears of a redelivery through any node", async () => {
+  test("the origin of callbacks hears of a redelivery through any node", async () => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");

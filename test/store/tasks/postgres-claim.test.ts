@@ -19,7 +19,7 @@ async function queue(store: WritingNode, names: readonly string[], fields: Param
   for (const taskId of names) await accept(store, { taskId, agentId: `agent of ${taskId}`, ...fields }, false);
 }
 
-test("starts the oldest task that the filter allows, on this node", async () => {
+test("a claim starts the oldest task that the filter allows, on this node", async () => {
   const { database, store } = await openWrites();
   await queue(store, ["other-tenant"], { tenant: "other" });
   await queue(store, ["other-provider"], { provider: "other" });
@@ -42,7 +42,7 @@ test("starts the oldest task that the filter allows, on this node", async () => 
   ]);
 });
 
-test("starts tasks of this node and of any node in the order of their arrival, and none of another node", async () => {
+test("a claim starts tasks of this node and of any node in the order of their arrival, and none of another node", async () => {
   const { database, store, other } = await openWrites();
   await queue(store, ["any-1", "other", "own", "any-2"]);
   await database.query("UPDATE task SET node = 'n1' WHERE id = 'own'");
@@ -103,7 +103,7 @@ test("two nodes start each of many tasks once, and fill their slots", async () =
   ]);
 });
 
-test("passes over a task that another transaction is starting, and starts it if that transaction gives up", async () => {
+test("a claim passes over a task that another transaction is starting, and starts it if that transaction gives up", async () => {
   const { store, hold } = await openWrites();
   await queue(store, ["first", "second"]);
   const held = await hold("SELECT 1 FROM task WHERE id = 'first' FOR UPDATE");
@@ -119,7 +119,7 @@ describe("a resume token", () => {
     request: { message: "work", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" },
   } as const;
 
-  test("is used by one running task at a time, also in one batch", async () => {
+  test("a resume token is used by one running task at a time, also in one batch", async () => {
     const { store } = await openWrites();
     await accept(store, withToken("first"), false);
     await accept(store, withToken("second"), false);
@@ -127,7 +127,7 @@ describe("a resume token", () => {
     expect(await Promise.all([claim(store), claim(store), claim(store)])).toEqual(["first", "third", undefined]);
   });
 
-  test("is released by the end of its task for a claim of the same batch", async () => {
+  test("a resume token is released by the end of its task for a claim of the same batch", async () => {
     const { store } = await openWrites();
     const first = await accept(store, withToken("first"));
     await accept(store, withToken("second"), false);
@@ -135,7 +135,7 @@ describe("a resume token", () => {
     expect(claimed).toBe("second");
   });
 
-  test("that another transaction has just taken makes the claim start the next task, without an error", async () => {
+  test("a resume token that another transaction has just taken makes the claim start the next task, without an error", async () => {
     const { store, hold } = await openWrites();
     await accept(store, withToken("first"), false);
     await accept(store, withToken("second"), false);
@@ -169,7 +169,7 @@ test("a task that ends before its start in the same batch is not started, whatev
   expect([claimed, ended?.state]).toEqual([undefined, "cancelled"]);
 });
 
-test.each(["dispatched", "child"] as const)("reads only what it needs of a long queue, for a %s task", async (kind) => {
+test.each(["dispatched", "child"] as const)("a claim reads only what it needs of a long queue, for a %s task", async (kind) => {
   const { database } = await openWrites();
   await database.query(`INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at, node)
     SELECT 'default', i::text, 'agent' || i % 700, 'command', 'queued', '{}', '', 0, CASE WHEN i % 4 < 2 THEN 'n2' WHEN i % 4 = 2 THEN 'n1' END
@@ -179,7 +179,7 @@ test.each(["dispatched", "child"] as const)("reads only what it needs of a long 
 });
 
 test.each(["dispatched", "child"] as const)(
-  "reads each page of a long queue once if this node lacks a tag for every %s task",
+  "a claim reads each page of a long queue once if this node lacks a tag for every %s task",
   async (kind) => {
     const { database } = await openWrites();
     await database.query(`INSERT INTO task (tenant, id, parent_seq, agent_id, provider, state, request, fingerprint, created_at, node, needs)

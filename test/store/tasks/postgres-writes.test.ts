@@ -67,7 +67,7 @@ test.each(cases)("in the state %s, a caller that knows run %i makes only the all
 });
 
 describe("the end of a task", () => {
-  test("stores state, result, events, rejected approvals, callback and resume token together", async () => {
+  test("the end of a task stores state, result, events, rejected approvals, callback and resume token together", async () => {
     const { database, store } = await openWrites();
     const announced: DueCallback[] = [];
     store.onCallback((callback) => announced.push(callback));
@@ -109,7 +109,7 @@ describe("the end of a task", () => {
     expect(await typesOf(database, again)).toEqual(["execution.started", "execution.completed"]);
   });
 
-  test("is stored once, however many callers end the task at once, and with the ends of other tasks", async () => {
+  test("the end of a task is stored once, however many callers end the task at once, and with the ends of other tasks", async () => {
     const { database, store, other } = await openWrites();
     const tasks = await Promise.all(Array.from({ length: 20 }, (_, index) => accept(store, { taskId: `t${index}` })));
     const token = { ...newFinish().result, resumeToken: "shared" };
@@ -125,7 +125,7 @@ describe("the end of a task", () => {
     expect([...store.faults, ...other.faults]).toEqual([]);
   });
 
-  test("is stored once if a batch contains several ends of the task", async () => {
+  test("the end of a task is stored once if a batch contains several ends of the task", async () => {
     const { database, store } = await openWrites();
     const task = await accept(store);
     const ends = await Promise.all([store.finishTaskIfRunning(task, newFinish()), store.finishTaskIfRunning(task, newFinish())]);
@@ -133,7 +133,7 @@ describe("the end of a task", () => {
     expect(await typesOf(database, task)).toEqual(["execution.started", "execution.completed"]);
   });
 
-  test("that violates a constraint fails alone", async () => {
+  test("the end of a task that violates a constraint fails alone", async () => {
     const { database, store } = await openWrites();
     const [queued, running] = [await accept(store, { taskId: "queued" }, false), await accept(store, { taskId: "running" })];
     const [failed, ended] = await Promise.allSettled([
@@ -147,7 +147,7 @@ describe("the end of a task", () => {
     ]);
   });
 
-  test("does not end the next run, which another transaction has just started", async () => {
+  test("the end of a task does not end the next run, which another transaction has just started", async () => {
     const { database, store, hold } = await openWrites();
     const task = await accept(store);
     const held = await hold("UPDATE task SET restarts = 1, node = 'n2' WHERE id = 'task-1'");
@@ -159,7 +159,7 @@ describe("the end of a task", () => {
     expect(await typesOf(database, task)).toEqual(["execution.started"]);
   });
 
-  test("keeps the long texts of the result, and removes those of an earlier attempt to end the task", async () => {
+  test("the end of a task keeps the long texts of the result, and removes those of an earlier attempt to end the task", async () => {
     const { database, store } = await openWrites();
     const [kept, unused] = [await accept(store, { taskId: "kept" }), await accept(store, { taskId: "unused" })];
     for (const task of [kept, unused]) await store.insertChunks(task, chunks);

@@ -124,7 +124,7 @@ test("a task counts once for each of its labels", () => {
 });
 
 describe("the number of rows of an hour is limited", () => {
-  test("for agents and models, first by leaving out the agent and then the model, without losing a task", () => {
+  test("the number of rows of an hour is limited for agents and models, first by leaving out the agent and then the model, without losing a task", () => {
     const rollup = createUsageRollup();
     const rows = new Map<string, number>();
     for (let number = 0; number < 1_000; number += 1)
@@ -141,7 +141,7 @@ describe("the number of rows of an hour is limited", () => {
     expect(agentOf({ task: { agentId: "new" }, now: now + HOUR_MS })).toBe("new");
   });
 
-  test("for labels, first by leaving out the value and then the name", () => {
+  test("the number of rows of an hour is limited for labels, first by leaving out the value and then the name", () => {
     const rollup = createUsageRollup();
     const rows = new Set<string>();
     for (let number = 0; number < 1_000; number += 1)

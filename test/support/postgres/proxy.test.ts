@@ -29,14 +29,14 @@ async function commitNote(client: Client, text: string): Promise<string> {
 const answer = async (client: Client): Promise<number> => (await client.query("SELECT 1 AS one")).rows[0].one;
 
 describe("proxy", () => {
-  test("passes statements and large rows", async () => {
+  test("proxy passes statements and large rows", async () => {
     const { client } = await start();
     const { rows } = await (await client()).query("SELECT repeat('x', 3000000) AS text");
     expect(rows[0].text).toHaveLength(3_000_000);
   });
 
   test.each([undefined, "toServer", "toClient"] as const)(
-    "holds everything while it stalls (%s), and forwards it later",
+    "proxy holds everything while it stalls (%s), and forwards it later",
     async (direction) => {
       const { database, proxy, client } = await start();
       const connected = await client();
@@ -62,14 +62,14 @@ describe("proxy", () => {
     await written;
   });
 
-  test("delays every packet", async () => {
+  test("proxy delays every packet", async () => {
     const { proxy, client } = await start();
     const connected = await client();
     proxy.delay(40);
     expect(await outlasts(() => answer(connected), 60)).toBe(true);
   });
 
-  test("keeps packets in order when the delay ends", async () => {
+  test("proxy keeps packets in order when the delay ends", async () => {
     const { proxy, client } = await start();
     const connected = await client();
     proxy.delay(40);
@@ -80,7 +80,7 @@ describe("proxy", () => {
     expect((await second).rows).toEqual([{ text: "first" }]);
   });
 
-  test("cuts connections and rejects new ones until it passes", async () => {
+  test("proxy cuts connections and rejects new ones until it passes", async () => {
     const { proxy, client } = await start();
     const connected = await client();
     proxy.cut();
@@ -90,7 +90,7 @@ describe("proxy", () => {
     expect(await answer(await client())).toBe(1);
   });
 
-  test("cuts a commit before its request reaches the server, so that nothing is stored", async () => {
+  test("proxy cuts a commit before its request reaches the server, so that nothing is stored", async () => {
     const { proxy, client, notes } = await start();
     const connected = await client();
     proxy.cutCommitsWhile(() => "request");
@@ -101,7 +101,7 @@ describe("proxy", () => {
     expect(proxy.cutCommits).toBe(1);
   });
 
-  test("cuts a commit before its reply reaches the client, so that everything is stored", async () => {
+  test("proxy cuts a commit before its reply reaches the client, so that everything is stored", async () => {
     const { proxy, client, notes } = await start();
     const connected = await client();
     const decisions = ["reply" as const, null];

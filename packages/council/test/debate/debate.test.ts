@@ -145,7 +145,7 @@ describe("a finding ends", () => {
 });
 
 describe("a role cannot", () => {
-  test("change the finding of another role: its text becomes a separate finding", () => {
+  test("a role cannot change the finding of another role: its text becomes a separate finding", () => {
     const debate = open();
     debate.applyAnswer(
       api,
@@ -177,7 +177,7 @@ describe("a role cannot", () => {
     expect(raised).toEqual([]);
   });
 
-  test("report a finding twice: a repetition is not new, and a challenge to a merged finding applies to the kept one", () => {
+  test("a role cannot report a finding twice: a repetition is not new, and a challenge to a merged finding applies to the kept one", () => {
     const debate = open();
     expect(debate.applyAnswer(security, answer({ outputs: [found("tokens never expire")] }))).toEqual([]);
     debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
@@ -209,13 +209,13 @@ describe("a finding that is repeated with a higher severity in a debate round", 
     expect(debate.listStanding()).toMatchObject([{ id: "X002" }, { id: "X003", severity: "CRITICAL", status: "revised" }]);
   });
 
-  test("with its id and without a status is revised to the higher severity", () => {
+  test("a finding that is repeated with a higher severity in a debate round with its id and without a status is revised to the higher severity", () => {
     const { debate, merges } = repeat({ ref: "X001" });
     expect(merges).toEqual([]);
     expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
   });
 
-  test("with its id as confirmed is revised to the higher severity, and stays defended", () => {
+  test("a finding that is repeated with a higher severity in a debate round with its id as confirmed is revised to the higher severity, and stays defended", () => {
     const debate = open();
     debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
     debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "CRITICAL" })] }));
@@ -223,13 +223,13 @@ describe("a finding that is repeated with a higher severity in a debate round", 
     expect(debate.challenges).toMatchObject([{ state: "defended" }]);
   });
 
-  test("with its id as confirmed at a lower severity keeps its severity", () => {
+  test("a finding that is repeated with a higher severity in a debate round with its id as confirmed at a lower severity keeps its severity", () => {
     const debate = open();
     debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "LOW" })] }));
     expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "HIGH", status: "confirmed" }, { id: "X002" }]);
   });
 
-  test("keeps its first id", () => {
+  test("a finding that is repeated with a higher severity in a debate round keeps its first id", () => {
     const { debate } = repeat({});
     debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
     expect(debate.listOpenChallenges("security")).toMatchObject([{ targetId: "X003" }]);
@@ -237,11 +237,14 @@ describe("a finding that is repeated with a higher severity in a debate round", 
     expect(debate.conclude().withdrawn).toMatchObject([{ id: "X003" }]);
   });
 
-  test.each(["HIGH", "LOW"] as const)("is unchanged when the repetition has the severity %s", (severity) => {
-    const { debate, merges } = repeat({ severity });
-    expect([merges, debate.changes.discovered]).toEqual([[], 0]);
-    expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "HIGH" }, { id: "X002" }]);
-  });
+  test.each(["HIGH", "LOW"] as const)(
+    "a finding that is repeated with a higher severity in a debate round is unchanged when the repetition has the severity %s",
+    (severity) => {
+      const { debate, merges } = repeat({ severity });
+      expect([merges, debate.changes.discovered]).toEqual([[], 0]);
+      expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "HIGH" }, { id: "X002" }]);
+    },
+  );
 });
 
 describe("findings that are imported from other debates", () => {
@@ -268,7 +271,7 @@ describe("findings that are imported from other debates", () => {
     return debate;
   }
 
-  test("can only be changed by the judge", () => {
+  test("findings that are imported from other debates can only be changed by the judge", () => {
     const debate = takeOver(output("D001"));
     for (const speaker of [security, integration])
       debate.applyAnswer(speaker, answer({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
@@ -277,7 +280,7 @@ describe("findings that are imported from other debates", () => {
     expect(debate.listStanding()).toEqual([]);
   });
 
-  test("stay disputed with their challenge until the judge decides", () => {
+  test("findings that are imported from other debates stay disputed with their challenge until the judge decides", () => {
     const debate = takeOver(output("D001", { status: "disputed" }));
     expect(debate.hasUnsettled).toBe(true);
     expect(debate.describeRound().open_challenges).toMatchObject([{ target_finding_id: "D001", challenge_text: "They do." }]);
@@ -287,7 +290,7 @@ describe("findings that are imported from other debates", () => {
     expect(debate.conclude()).toMatchObject({ outputs: [{ id: "D001", status: "confirmed" }], disputed: [] });
   });
 
-  test("are never merged, and a repetition of one is not a finding", () => {
+  test("findings that are imported from other debates are never merged, and a repetition of one is not a finding", () => {
     const alike = { title: "Tokens never expire", description: "About tokens" };
     const debate = takeOver(output("D001", alike), output("D002", { ...alike, severity: "LOW" }));
     expect(debate.applyAnswer(integration, answer({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual(
@@ -297,7 +300,7 @@ describe("findings that are imported from other debates", () => {
     expect(debate.listStanding()).toHaveLength(2);
   });
 
-  test("keep both challenges when the Challenger adds one", () => {
+  test("findings that are imported from other debates keep both challenges when the Challenger adds one", () => {
     const debate = takeOver(output("D001", { status: "disputed" }));
     debate.applyChallenges(challenger, answer({ challenges: [objection("D001", { text: "Where?" })] }));
     expect(debate.conclude().disputed).toMatchObject([{ unresolved_challenge: "They do.\nWhere?" }]);
@@ -305,7 +308,7 @@ describe("findings that are imported from other debates", () => {
 });
 
 describe("a requested domain", () => {
-  test("is wanted once, with the finding that caused the request, until it is active", () => {
+  test("a requested domain is wanted once, with the finding that caused the request, until it is active", () => {
     const debate = createDebate(["security"], "X");
     debate.applyOpeningAnswer(
       security,
@@ -330,7 +333,7 @@ describe("a requested domain", () => {
     });
   });
 
-  test("is named in the report if no expert joins", () => {
+  test("a requested domain is named in the report if no expert joins", () => {
     const debate = createDebate(["security"], "X");
     debate.applyOpeningAnswer(
       security,

@@ -93,7 +93,7 @@ describe("the domains of a dispatch", () => {
     ["a long signal", [{ ...payments, signals: ["x".repeat(41)] }], /^custom_domains\.0\.signals\.0: must be one line of 1 to 40/],
     ["a signal that is a number", [{ ...payments, signals: [7] }], /^custom_domains\.0\.signals\.0: .*; got 7$/],
     ["too many signals", [{ ...payments, signals: Array(101).fill("x") }], /^custom_domains\.0\.signals: must be a list of 0 to 100 words/],
-  ])("rejects %s, and names the field and the value", (_, custom, fault) => {
+  ])("the domains of a dispatch rejects %s, and names the field and the value", (_, custom, fault) => {
     const parsed = read(custom);
     const faults = "faults" in parsed ? parsed.faults.map(({ path, message }) => `${path}: ${message}`) : [];
     expect(faults).toEqual([typeof fault === "string" ? fault : expect.stringMatching(fault)]);

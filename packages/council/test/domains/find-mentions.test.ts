@@ -25,15 +25,15 @@ test.each([
   ["letters of other scripts", "Prüfe die Überweisung", ["überweis", "fe"], 1],
   ["one signal that occurs often", "cache cache cache", ["cache"], 1],
   ["an empty text", "", ["cache"], 0],
-])("counts %s", (_, text, signals, expected) => {
+])("findMentions counts %s", (_, text, signals, expected) => {
   expect(count(text, signals)).toEqual([expected]);
 });
 
-test("counts for each domain, also signals that domains share", () => {
+test("findMentions counts for each domain, also signals that domains share", () => {
   expect(count("a lock and a queue", ["lock", "queue"], ["lock"], ["cache"], [])).toEqual([2, 1, 0, 0]);
 });
 
-test("counts the same signals as a search for each one", () => {
+test("findMentions counts the same signals as a search for each one", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "s", " ", ".", "é"), maxLength: 30 });
   const signal = letters.map((text) => text.slice(0, 6).trim()).filter((text) => text !== "");
   fc.assert(
@@ -47,12 +47,12 @@ test("counts the same signals as a search for each one", () => {
   );
 });
 
-test("takes little time for many signals that almost match everywhere", () => {
+test("findMentions takes little time for many signals that almost match everywhere", () => {
   const signals = Array.from({ length: 10_000 }, (_, index) => `${"a ".repeat(18)}${index.toString(36)}`);
   expect(cpuCost(() => count("a ".repeat(100_000), signals))).toBeLessThan(10);
 });
 
-test("reads a limited part of a long text, because signals can match almost everywhere", () => {
+test("findMentions reads a limited part of a long text, because signals can match almost everywhere", () => {
   expect(count(`${".".repeat(1_000_000)} oauth`, ["oauth"])).toEqual([0]);
   expect(count(`oauth ${".".repeat(1_000_000)}`, ["oauth"])).toEqual([1]);
 });

@@ -55,7 +55,7 @@ const rounds = (player: { requests: { role: string; round: number }[] }, round: 
   player.requests.filter((request) => request.round === round).map(({ role }) => role);
 
 describe("a quick council", () => {
-  test("asks all roles once, concurrently, and confirms the findings", async () => {
+  test("a quick council asks all roles once, concurrently, and confirms the findings", async () => {
     const { report, player, events, progress, spending } = await run(
       {
         [security]: {
@@ -150,7 +150,7 @@ describe("a standard council", () => {
     "Database Engineer 2": { outputs: [say("LOW", "An index is missing")] },
   };
 
-  test("debates one round: challenged findings are withdrawn, revised or disputed, and a domain is added", async () => {
+  test("a standard council debates one round: challenged findings are withdrawn, revised or disputed, and a domain is added", async () => {
     const { report, player, events } = await run(script);
     expect(rounds(player, 2)).toEqual(["Challenger", "Integration Checker", security, api, "Database Engineer"]);
     expect(report).toMatchObject({
@@ -172,7 +172,7 @@ describe("a standard council", () => {
     expect(events.filter(({ event }) => event === "challenge")).toHaveLength(3);
   });
 
-  test("sends each role its own material, and a new expert the reason why it was added", async () => {
+  test("a standard council sends each role its own material, and a new expert the reason why it was added", async () => {
     const { player } = await run(script);
     const promptOf = (role: string, round: number) =>
       player.requests.find((request) => request.role === role && request.round === round)?.message ?? "";
@@ -187,7 +187,7 @@ describe("a standard council", () => {
     expect(promptOf("Challenger", 2)).toContain("Tokens never expire");
   });
 
-  test("continues the sessions of a runtime, and does not repeat the introduction of roles", async () => {
+  test("a standard council continues the sessions of a runtime, and does not repeat the introduction of roles", async () => {
     const { player } = await run(script, {}, { resumesSessions: true });
     const [, second] = player.requests.filter(({ role }) => role === security);
     expect(second?.resumeToken).toMatch(/^session of Application Security Engineer/);
@@ -196,13 +196,13 @@ describe("a standard council", () => {
     expect(player.requests.find(({ role }) => role === "Database Engineer")?.resumeToken).toBeUndefined();
   });
 
-  test("sends no session and all material to a runtime that cannot resume sessions, although it returns one", async () => {
+  test("a standard council sends no session and all material to a runtime that cannot resume sessions, although it returns one", async () => {
     const { player } = await run({ ...script, "Integration Checker 2": "prose" }, {}, { resumesSessions: false });
     expect(player.requests.filter(({ resumeToken }) => resumeToken !== undefined)).toEqual([]);
     expect(player.requests.filter(({ message }) => !message.includes("SCOPE: 12 files"))).toEqual([]);
   });
 
-  test("has no debate without findings", async () => {
+  test("a standard council has no debate without findings", async () => {
     const { report, player } = await run({});
     expect(player.requests).toHaveLength(4);
     expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, outputs: [], verdict: "PASS" });
@@ -210,7 +210,7 @@ describe("a standard council", () => {
 });
 
 describe("a thorough council", () => {
-  test("continues until no challenge is open", async () => {
+  test("a thorough council continues until no challenge is open", async () => {
     const { report, player } = await run(
       {
         [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
@@ -275,7 +275,7 @@ describe("a thorough council", () => {
     expect(ended?.status).toBe(status);
   });
 
-  test("has at most three rounds, and findings that both sides maintain are disputed", async () => {
+  test("a thorough council has at most three rounds, and findings that both sides maintain are disputed", async () => {
     const again = { challenges: [{ target_finding_id: "X001", challenge_text: "Still not.", status: "escalated" }] };
     const found = createIds("number");
     const defend = () => {
@@ -295,7 +295,7 @@ describe("a thorough council", () => {
 describe("a signal to an active domain", () => {
   const signal = (reason: string) => ({ outputs: [], cross_domain_signals: [{ domain: "security", reason }] });
 
-  test("reaches its expert with the reason and the finding, and the log", async () => {
+  test("a signal to an active domain reaches its expert with the reason and the finding, and the log", async () => {
     const { player, events } = await run({
       [`${api} 1`]: {
         outputs: [say("LOW", "Lists have no limit")],
@@ -314,7 +314,7 @@ describe("a signal to an active domain", () => {
     expect(events).toContainEqual({ event: "signal", from: api, domain: "security", reason: "Anybody can list them.", round: 1 });
   });
 
-  test("in the last answers of a thorough council causes another round if one is left", async () => {
+  test("a signal to an active domain in the last answers of a thorough council causes another round if one is left", async () => {
     const { report, player } = await run(
       { [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] }, [`${api} 2`]: signal("Look at the list.") },
       { intensity: "thorough" },
@@ -323,18 +323,21 @@ describe("a signal to an active domain", () => {
     expect(player.requests.find(({ role, round }) => role === security && round === 3)?.message).toContain("Look at the list.");
   });
 
-  test.each(["quick", "standard"])("for which a %s council has no round left is noted in its report", async (intensity) => {
-    const { report } = await run(
-      {
-        [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
-        [`${api} ${intensity === "quick" ? 1 : 2}`]: signal("Look at the list."),
-      },
-      { intensity },
-    );
-    expect(report.notes).toEqual([`${api} asked the expert of security to look at something, and no round was left: Look at the list.`]);
-  });
+  test.each(["quick", "standard"])(
+    "a signal to an active domain for which a %s council has no round left is noted in its report",
+    async (intensity) => {
+      const { report } = await run(
+        {
+          [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },
+          [`${api} ${intensity === "quick" ? 1 : 2}`]: signal("Look at the list."),
+        },
+        { intensity },
+      );
+      expect(report.notes).toEqual([`${api} asked the expert of security to look at something, and no round was left: Look at the list.`]);
+    },
+  );
 
-  test("is cut if there are many, so that the prompt stays within its limit", async () => {
+  test("a signal to an active domain is cut if there are many, so that the prompt stays within its limit", async () => {
     const many = {
       outputs: [say("LOW", "Lists have no limit")],
       cross_domain_signals: Array.from({ length: 20 }, () => ({ domain: "security", reason: "r".repeat(1_000) })),
@@ -369,7 +372,7 @@ test("roles that may change the project are asked one after another", async () =
 });
 
 describe("invalid answers", () => {
-  test("are requested once more, and the second answer counts", async () => {
+  test("invalid answers are requested once more, and the second answer counts", async () => {
     const { report, player } = await run(
       {
         [security]: ({ message }) =>
@@ -385,7 +388,7 @@ describe("invalid answers", () => {
     expect(report.prompt_size_chars_r1).toBe(second?.message.length);
   });
 
-  test("are requested once more in the session of the role, which contains the question", async () => {
+  test("invalid answers are requested once more in the session of the role, which contains the question", async () => {
     const { player } = await run(
       { [security]: ({ resumeToken }) => (resumeToken === undefined ? "I think it is fine." : { outputs: [say("LOW", "A detail")] }) },
       { intensity: "quick" },
@@ -397,7 +400,7 @@ describe("invalid answers", () => {
     expect(second?.message).not.toContain("I think it is fine.");
   });
 
-  test("that are followed by an empty one do not count as answered", async () => {
+  test("invalid answers that are followed by an empty one do not count as answered", async () => {
     const { report } = await run(
       { [security]: ({ message }) => (message.startsWith("Your last answer") ? { outputs: [], summary: "Nothing." } : "I doubt it.") },
       { intensity: "quick" },
@@ -408,7 +411,7 @@ describe("invalid answers", () => {
     expect(report).toMatchObject({ domains_covered: ["api"], confidence: "low", notes: [] });
   });
 
-  test("are reported if they stay invalid, and lower the confidence of the report", async () => {
+  test("invalid answers are reported if they stay invalid, and lower the confidence of the report", async () => {
     const { report, events } = await run({ [security]: "no", [api]: { outputs: [], confidence: "high" } }, { intensity: "quick" });
     expect(report).toMatchObject({ status: "COMPLETED", domains_covered: ["api"], confidence: "medium" });
     expect(report.roles).toContainEqual({
@@ -428,7 +431,7 @@ describe("invalid answers", () => {
     ["output_invalid", "?", { status: "SKIPPED", skip_reason: "output_invalid: ?" }],
     ["authentication_required", "log in", { status: "HALTED", halt_reason: "authentication_required", halt_message: "log in" }],
     ["cancelled", "stopped", { status: "ABORTED", skip_reason: null }],
-  ])("of a runtime that fails every role with %s determine the report status", async (errorCode, error, expected) => {
+  ])("invalid answers of a runtime that fails every role with %s determine the report status", async (errorCode, error, expected) => {
     const failing = { result: { status: "error" as const, errorCode, error, output: undefined } };
     const { report, player } = await run({ [security]: failing, [api]: failing, Challenger: failing, "Integration Checker": failing });
     expect(report).toMatchObject({ ...expected, debate_rounds: null, verdict: null, outputs: [], confidence: null });
@@ -440,12 +443,12 @@ describe("invalid answers", () => {
     );
   });
 
-  test("of every role end as output_invalid, with an explanation", async () => {
+  test("invalid answers of every role end as output_invalid, with an explanation", async () => {
     const { report } = await run({ [security]: "no", [api]: "no", Challenger: "no", "Integration Checker": "no" });
     expect(report).toMatchObject({ status: "SKIPPED", skip_reason: "output_invalid: unreadable answer, twice", agents_spawned: 4 });
   });
 
-  test("of a runtime that crashes in the debate leave a report of the findings so far", async () => {
+  test("invalid answers of a runtime that crashes in the debate leave a report of the findings so far", async () => {
     const gone = { result: { status: "error" as const, errorCode: "runtime_crashed", output: undefined } };
     const { report } = await run({
       [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")] },

@@ -29,7 +29,7 @@ const shorten = (findings: Output[], limit: number, packet = base) => {
 };
 
 describe("a packet", () => {
-  test("within the limit is complete, with its fields in the specified order and without a note", () => {
+  test("a packet within the limit is complete, with its fields in the specified order and without a note", () => {
     const findings = [finding("X001", "HIGH"), finding("X002", "LOW")];
     const { packet, note } = shorten(findings, 32_000);
     expect(note).toBeNull();
@@ -43,7 +43,7 @@ describe("a packet", () => {
     ]);
   });
 
-  test("loses the details first", () => {
+  test("a packet loses the details first", () => {
     const { found, note, size } = shorten([finding("X001", "HIGH", 300), finding("X002", "LOW", 300)], 1_400);
     expect(found).toEqual([
       { id: "X001", title: "Title of X001", severity: "HIGH", description: "d".repeat(300) },
@@ -53,7 +53,7 @@ describe("a packet", () => {
     expect(size).toBeLessThanOrEqual(1_400);
   });
 
-  test("then reduces MEDIUM and lower findings to one line each", () => {
+  test("a packet then reduces MEDIUM and lower findings to one line each", () => {
     const { found, note } = shorten([finding("X001", "CRITICAL", 400), finding("X002", "MEDIUM", 400), finding("X003", null, 400)], 1_000);
     expect(found).toEqual([
       expect.objectContaining({ id: "X001", description: "d".repeat(400) }),
@@ -63,14 +63,14 @@ describe("a packet", () => {
     expect(note).toBe(SUMMARIZED_NOTE);
   });
 
-  test("then removes these lines, and finally lists the oldest findings by id only, with a note of their number", () => {
+  test("a packet then removes these lines, and finally lists the oldest findings by id only, with a note of their number", () => {
     const many = Array.from({ length: 40 }, (_, index) => finding(`L${index}`, "LOW"));
     const { found, note } = shorten([finding("X001", "HIGH", 500), ...many, finding("X002", "HIGH", 500)], 1_200);
     expect(found).toEqual(["X001", expect.objectContaining({ id: "X002" })]);
     expect(note).toBe(`${SUMMARIZED_NOTE} 40 findings of MEDIUM or lower are left out. 1 findings are listed by their id only.`);
   });
 
-  test("cuts challenges only as a last step, with a note", () => {
+  test("a packet cuts challenges only as a last step, with a note", () => {
     const open_challenges = Array.from({ length: 5 }, (_, index) => ({
       challenge_id: `CH00${index}`,
       target_finding_id: "X001",
@@ -83,7 +83,7 @@ describe("a packet", () => {
     expect(packet.open_challenges).toHaveLength(5);
   });
 
-  test("of many large findings fits the limit of 32,000 characters", () => {
+  test("a packet of many large findings fits the limit of 32,000 characters", () => {
     const findings = Array.from({ length: 300 }, (_, index) => finding(`X${index}`, index % 2 === 0 ? "HIGH" : "LOW", 2_000));
     const { note, size } = shorten(findings, 32_000);
     expect(size).toBeLessThanOrEqual(32_000);

@@ -13,7 +13,7 @@ describe("readAnswer", () => {
     ["the object after another one", `{"thinking": true} ${answer}`],
     ["the text after unclosed braces", `{{{ " ${answer}`],
     ["the last of two blocks", `\`\`\`json\n{"outputs": []}\n\`\`\`\n\`\`\`json\n${answer}\n\`\`\``],
-  ])("finds an answer in %s", (_where, text) => {
+  ])("readAnswer finds an answer in %s", (_where, text) => {
     expect(readAnswer(text, "review")).toMatchObject({ outputs: [{ severity: "HIGH", title: "T" }], confidence: "high" });
   });
 
@@ -25,11 +25,11 @@ describe("readAnswer", () => {
     ["a truncated answer", answer.slice(0, -3)],
     ["very deep nesting", '{"outputs":'.repeat(50_000)],
     ["nested lists", `{"outputs": ${"[".repeat(100_000)}`],
-  ])("finds no answer in %s", (_what, text) => {
+  ])("readAnswer finds no answer in %s", (_what, text) => {
     expect(readAnswer(text, "review")).toBeNull();
   });
 
-  test("tries only the first 500 opening braces", () => {
+  test("readAnswer tries only the first 500 opening braces", () => {
     const openings = '{"a":';
     expect([...findJsonObjects(openings.repeat(400_000))]).toEqual([]);
     expect([...findJsonObjects(`${openings.repeat(499)}{"found": true}`)]).toEqual([{ found: true }]);
@@ -41,7 +41,7 @@ describe("an output", () => {
   const read = (item: object, taskType: Parameters<typeof readAnswer>[1] = "review") =>
     readAnswer(JSON.stringify({ outputs: [item] }), taskType);
 
-  test("keeps its fields", () => {
+  test("an output keeps its fields", () => {
     const item = {
       id: "X001",
       type: "recommendation",
@@ -80,25 +80,25 @@ describe("an output", () => {
     expect(read({ title: "T", ...item }, taskType)?.outputs).toMatchObject([expected]);
   });
 
-  test("uses its description as its title, and is omitted with a note without both", () => {
+  test("an output uses its description as its title, and is omitted with a note without both", () => {
     expect(read({ severity: "LOW", description: "It leaks." })?.outputs).toMatchObject([{ title: "It leaks.", description: "It leaks." }]);
     expect(read({ severity: "LOW" })).toMatchObject({ outputs: [], notes: ["An output without a title and a description was left out."] });
   });
 
-  test("about an earlier output needs no text", () => {
+  test("an output about an earlier output needs no text", () => {
     expect(read({ id: "X001", status: "withdrawn", severity: "LOW" })?.outputs).toMatchObject([
       { ref: "X001", decision: "withdrawn", title: "" },
     ]);
   });
 
-  test("contains no control or bidirectional characters, and is marked as cut", () => {
+  test("an output contains no control or bidirectional characters, and is marked as cut", () => {
     const [output] =
       read({ severity: "LOW", title: "a\u0000b\u001bc\u202ed", description: "x".repeat(9_000), evidence: "\ud800" })?.outputs ?? [];
     expect(output).toMatchObject({ title: "a b c d", evidence: "\ufffd" });
     expect(output?.description).toBe(`${"x".repeat(8_000)} … [1000 characters cut]`);
   });
 
-  test("is one of at most a hundred, and the number of omitted ones is noted", () => {
+  test("an output is one of at most a hundred, and the number of omitted ones is noted", () => {
     const outputs = Array.from({ length: 130 }, (_, index) => ({ severity: "LOW", title: `T${index}` }));
     const read = readAnswer(JSON.stringify({ outputs }), "review");
     expect(read?.outputs).toHaveLength(100);

@@ -67,16 +67,19 @@ describe("a CRITICAL finding of one bridge", () => {
     ["disputed", "downgraded", "single_source_findings", "downgraded", "PASS"],
     ["disputed", "withdrawn", "withdrawn_findings", "withdrawn", "PASS"],
     ["disputed", "disputed", "disputed_findings", "disputed", "CONCERNS"],
-  ])("that is %s and that the coordinator decides as %s is in %s as %s: %s", async (state, decision, list, status, verdict) => {
-    const { report } = await council({ claude: state }, decision);
-    expect(report.bridge_reports[0]?.outputs.find((output) => output.title === title)?.status).toBe(state);
-    expect(listOf(report)).toEqual([list]);
-    expect(report[list].find((finding) => finding.title === title)).toMatchObject({
-      status,
-      positions: [expect.objectContaining({ bridge: "claude" })],
-    });
-    expect(report.verdict).toBe(verdict);
-  });
+  ])(
+    "a CRITICAL finding of one bridge that is %s and that the coordinator decides as %s is in %s as %s: %s",
+    async (state, decision, list, status, verdict) => {
+      const { report } = await council({ claude: state }, decision);
+      expect(report.bridge_reports[0]?.outputs.find((output) => output.title === title)?.status).toBe(state);
+      expect(listOf(report)).toEqual([list]);
+      expect(report[list].find((finding) => finding.title === title)).toMatchObject({
+        status,
+        positions: [expect.objectContaining({ bridge: "claude" })],
+      });
+      expect(report.verdict).toBe(verdict);
+    },
+  );
 
   test("disputed keeps its text and the challenge in the report and in its Markdown", async () => {
     const { report } = await council({ claude: "disputed" }, "none", "HIGH");
@@ -94,19 +97,22 @@ describe("a CRITICAL finding of two bridges", () => {
     ["disputed", "disputed", "none", "disputed_findings", "CONCERNS"],
     ["disputed", "disputed", "confirmed", "multi_source_confirmed", "FAIL"],
     ["disputed", "disputed", "withdrawn", "withdrawn_findings", "PASS"],
-  ])("that are %s and %s and that the coordinator decides as %s is in %s: %s", async (left, right, decision, list, verdict) => {
-    const { report } = await council({ claude: left, codex: right }, decision);
-    expect(listOf(report)).toEqual([list]);
-    expect(report[list]).toMatchObject([
-      {
-        positions: [
-          { bridge: "claude", id: "C001" },
-          { bridge: "codex", id: "X001" },
-        ],
-      },
-    ]);
-    expect(report.verdict).toBe(verdict);
-  });
+  ])(
+    "a CRITICAL finding of two bridges that are %s and %s and that the coordinator decides as %s is in %s: %s",
+    async (left, right, decision, list, verdict) => {
+      const { report } = await council({ claude: left, codex: right }, decision);
+      expect(listOf(report)).toEqual([list]);
+      expect(report[list]).toMatchObject([
+        {
+          positions: [
+            { bridge: "claude", id: "C001" },
+            { bridge: "codex", id: "X001" },
+          ],
+        },
+      ]);
+      expect(report.verdict).toBe(verdict);
+    },
+  );
 });
 
 test("a disputed finding of the council's own Integration Checker is in one list only", async () => {
@@ -193,20 +199,23 @@ describe("two models of one runtime", () => {
     ["the graver one disputes it, the other one confirms it", "HIGH", true, "MEDIUM", false, "HIGH", "disputed"],
     ["one of two that are equally grave disputes it", "HIGH", true, "HIGH", false, "HIGH", "confirmed"],
     ["both dispute it", "MEDIUM", true, "HIGH", true, "HIGH", "disputed"],
-  ])("make one finding if %s, and every list agrees on it", async (_what, one, oneDisputes, two, twoDisputes, severity, status) => {
-    const { report } = await models({ severity: one, isDisputed: oneDisputes }, { severity: two, isDisputed: twoDisputes });
-    expect(report.outputs).toMatchObject([{ id: "O-merged-001", severity, status }]);
-    expect(report.disputed_outputs.map(({ output }) => output)).toEqual(status === "disputed" ? report.outputs : []);
-    expect(report.intra_bridge_confirmed).toEqual(status === "disputed" ? [] : ["O-merged-001"]);
-    expect(report.verdict).toBe("CONCERNS");
-  });
+  ])(
+    "two models of one runtime make one finding if %s, and every list agrees on it",
+    async (_what, one, oneDisputes, two, twoDisputes, severity, status) => {
+      const { report } = await models({ severity: one, isDisputed: oneDisputes }, { severity: two, isDisputed: twoDisputes });
+      expect(report.outputs).toMatchObject([{ id: "O-merged-001", severity, status }]);
+      expect(report.disputed_outputs.map(({ output }) => output)).toEqual(status === "disputed" ? report.outputs : []);
+      expect(report.intra_bridge_confirmed).toEqual(status === "disputed" ? [] : ["O-merged-001"]);
+      expect(report.verdict).toBe("CONCERNS");
+    },
+  );
 
-  test("keep the challenge of the version with the higher severity", async () => {
+  test("two models of one runtime keep the challenge of the version with the higher severity", async () => {
     const { report } = await models({ severity: "MEDIUM", isDisputed: true }, { severity: "HIGH", isDisputed: true });
     expect(report.disputed_outputs).toMatchObject([{ unresolved_challenge: "They do, says two." }]);
   });
 
-  test("report the withdrawn findings of each", async () => {
+  test("two models of one runtime report the withdrawn findings of each", async () => {
     const player = createRolePlayer({
       [`${expert} 1`]: { outputs: [say("HIGH", title)] },
       [`${expert} 2`]: ({ model }: RoleRequest): Line => ({ outputs: [{ id: `O-${model}-001`, status: "withdrawn" }] }),
@@ -215,7 +224,7 @@ describe("two models of one runtime", () => {
     expect(report).toMatchObject({ outputs: [], withdrawn_outputs: [{ id: "O-one-001" }, { id: "O-two-001" }], verdict: "PASS" });
   });
 
-  test("log the model of each line, each merge and the final ids", async () => {
+  test("two models of one runtime log the model of each line, each merge and the final ids", async () => {
     const { events, progress } = await models({ severity: "HIGH", isDisputed: false }, { severity: "LOW", isDisputed: true });
     const of = (name: string) => events.filter(({ event }) => event === name);
     expect(of("dispatch").map(({ model }) => model)).toEqual(["one", "two"]);

@@ -26,7 +26,7 @@ const doing = (execute: (task: ProgramTask) => Promise<ConnectionResult>, change
   scriptedConnection({ ...changes, execute });
 
 describe("the connection of a task", () => {
-  test("is the first one that supports it", async () => {
+  test("the connection of a task is the first one that supports it", async () => {
     const first = scriptedConnection({ name: "acp", unsupportedReason: ({ resumeToken }) => (resumeToken === undefined ? null : "no") });
     const { adapter, initialize, request } = await openAdapter([first, scriptedConnection()]);
     await initialize();
@@ -35,7 +35,7 @@ describe("the connection of a task", () => {
     expect((await adapter.execute(request({ ...speak, taskId: "t2", resumeToken: "s" }))).connection).toBe("cli");
   });
 
-  test("is missing if none supports the task, which then fails with the reasons", async () => {
+  test("the connection of a task is missing if none supports the task, which then fails with the reasons", async () => {
     const { adapter, initialize, request } = await openAdapter([scriptedConnection({ unsupportedReason: () => "it is too small." })]);
     await initialize();
     expect(await adapter.execute(request())).toMatchObject({
@@ -45,7 +45,7 @@ describe("the connection of a task", () => {
     });
   });
 
-  test("supports approvals if the task needs them; a task with inspect does not need them", async () => {
+  test("the connection of a task supports approvals if the task needs them; a task with inspect does not need them", async () => {
     const withoutApprovals = scriptedConnection({ unsupportedReason: () => null });
     const asking = scriptedConnection({
       name: "acp",
@@ -67,7 +67,7 @@ describe("the connection of a task", () => {
     });
   });
 
-  test("counts for the approvals capability only if it is usable", async () => {
+  test("the connection of a task counts for the approvals capability only if it is usable", async () => {
     const asking = scriptedConnection({ name: "acp", capabilities: { approvals: true }, find: () => ({ missing: "install it." }) });
     const { adapter, initialize, request } = await openAdapter([scriptedConnection(), asking]);
     await initialize();
@@ -75,7 +75,7 @@ describe("the connection of a task", () => {
     expect(await adapter.execute(request({ approvals: "ask" }))).toMatchObject({ error: expect.stringContaining("acp: install it.") });
   });
 
-  test("decides the capabilities of the adapter", async () => {
+  test("the connection of a task decides the capabilities of the adapter", async () => {
     const missing = scriptedConnection({ name: "acp", find: () => ({ missing: "install it" }), capabilities: { costTracking: true } });
     const { adapter, initialize } = await openAdapter([missing, scriptedConnection({ capabilities: { costTracking: false } })]);
     expect(adapter.capabilities().costTracking).toBe(true);
@@ -101,7 +101,7 @@ describe("the output of a task", () => {
     ["absent for a canceled task without text", "", cancelled, undefined],
     ["the text that does not match the schema", "Prose.", unfit, "Prose."],
     ["absent for a failed task", "API error 404", failed, undefined],
-  ])("is %s", async (_name, text, ending, output) => {
+  ])("the output of a task is %s", async (_name, text, ending, output) => {
     const { adapter, initialize, request } = await openAdapter([say(text, ending)]);
     await initialize();
     const result = await adapter.execute(request());
@@ -119,7 +119,7 @@ describe("the conversation of a task", () => {
     return { status: "ok", output: "One file." };
   };
 
-  test("has the messages of a connection that does not stream, before and after tool calls", async () => {
+  test("the conversation of a task has the messages of a connection that does not stream, before and after tool calls", async () => {
     const { adapter, events, initialize, request } = await openAdapter([doing(steps, { capabilities: { streaming: false } })]);
     await initialize();
     const { output, conversationMessages } = await adapter.execute(request());
@@ -134,7 +134,7 @@ describe("the conversation of a task", () => {
     expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
   });
 
-  test("is recorded by Bridge for a connection that streams", async () => {
+  test("the conversation of a task is recorded by Bridge for a connection that streams", async () => {
     const { adapter, initialize, request } = await openAdapter([doing(steps)]);
     await initialize();
     expect(await adapter.execute(request())).not.toHaveProperty("conversationMessages");
@@ -209,7 +209,7 @@ describe("home", () => {
     return ((await adapter.execute(request())).output ?? "").replace(root, "<root>");
   };
 
-  test("is the agent's, unless the operator sets `home` to `user`", async () => {
+  test("home is the agent's, unless the operator sets `home` to `user`", async () => {
     expect(await homeSeen({ env: { HOME: "/home/operator" } })).toBe("<root>/home");
     expect(await homeSeen({ env: { HOME: "/home/operator" }, settings: { home: "user" } })).toBe("/home/operator");
     expect(await homeSeen({ env: {}, settings: { home: "user" } })).toBe(homedir());

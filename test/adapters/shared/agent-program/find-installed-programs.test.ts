@@ -27,7 +27,7 @@ async function openMachine(programs: Record<string, string>) {
   return { root, bin, search, starts, abort: () => controller.abort() };
 }
 
-test("finds the programs that work, with their versions, and starts each once", async () => {
+test("findInstalledPrograms finds the programs that work, with their versions, and starts each once", async () => {
   const { bin, search, starts } = await openMachine({ one: "echo one-cli 1.2.3", three: "echo 3.0.0-rc.1", four: "exit 1" });
   expect(await findInstalledPrograms(names, search)).toEqual([
     { name: "one", file: `${bin}/one`, version: "1.2.3" },
@@ -36,7 +36,7 @@ test("finds the programs that work, with their versions, and starts each once", 
   expect(await starts()).toBe(["one", "three", "four"].map((name) => `${bin}/${name} --version\n`).join(""));
 });
 
-test("starts programs one after the other with low priority, without Bridge's secrets, and leaves nothing behind", async () => {
+test("findInstalledPrograms starts programs one after the other with low priority, without Bridge's secrets, and leaves nothing behind", async () => {
   const script = (name: string) =>
     `echo ${name} >> ../../../log; sleep 0.1; echo ${name} >> ../../../log; cut -d' ' -f19 /proc/$$/stat >> ../../../log; env > ../../../env; echo 1.0.0`;
   const { root, search } = await openMachine({ one: script("one"), two: script("two") });
@@ -54,14 +54,14 @@ test("starts programs one after the other with low priority, without Bridge's se
   expect((await readdir(root)).sort()).toEqual(["bin", "env", "log", "starts"]);
 });
 
-test("starts no process and creates no directory if there is no program", async () => {
+test("findInstalledPrograms starts no process and creates no directory if there is no program", async () => {
   const { root, search } = await openMachine({});
   expect(await findInstalledPrograms(names, search)).toEqual([]);
   expect(await findInstalledPrograms(names, { ...search, env: {} })).toEqual([]);
   expect(await readdir(root)).toEqual(["bin"]);
 });
 
-test("stops when its signal aborts: the running program is stopped, and no other is started", async () => {
+test("findInstalledPrograms stops when its signal aborts: the running program is stopped, and no other is started", async () => {
   const { search, starts, abort, bin } = await openMachine({
     one: 'echo "$BRIDGE_TASK_ID" >> $HOME/../../../id; sleep 60',
     two: "echo 2.0.0",

@@ -55,7 +55,7 @@ async function openAdapter(
 }
 
 describe("a preflight", () => {
-  test("reports its steps in a fixed order, and the connection in use", async () => {
+  test("a preflight reports its steps in a fixed order, and the connection in use", async () => {
     const { adapter, bin, initialize, install } = await openAdapter([connectionTo("one", { name: "acp" }), connectionTo("two")]);
     for (const [name, version] of ["one 1.0.1", "two 2.0.2-beta.1"].map((text) => text.split(" ") as [string, string]))
       await install(name, `echo "${name} ${version} (a program)"`);
@@ -84,7 +84,7 @@ describe("a preflight", () => {
     });
   });
 
-  test("reports a missing program with advice, and uses the next connection", async () => {
+  test("a preflight reports a missing program with advice, and uses the next connection", async () => {
     const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), scriptedConnection()]);
     await install("two", "echo 2.0.0");
     await initialize();
@@ -99,7 +99,7 @@ describe("a preflight", () => {
     ["prints no version", "echo hello", /--version prints no version: hello/],
     ["prints nothing", "exit 2", /--version prints no version: it prints nothing and exits with 2/],
     ["is not a program", "\u0000\u0001", /one/],
-  ])("reports a program that %s, and uses the next connection", async (_name, script, reason) => {
+  ])("a preflight reports a program that %s, and uses the next connection", async (_name, script, reason) => {
     const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), scriptedConnection()]);
     await install("one", script);
     await initialize();
@@ -109,7 +109,7 @@ describe("a preflight", () => {
     expect(await adapter.execute(request)).toMatchObject({ status: "ok", connection: "cli" });
   });
 
-  test("reports a slow program as still starting, and uses its answer in the next check", async () => {
+  test("a preflight reports a slow program as still starting, and uses its answer in the next check", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const started = Promise.withResolvers<Probe>();
@@ -141,7 +141,7 @@ describe("a preflight", () => {
     });
   });
 
-  test("reports offline with the reasons if no connection works, and tasks fail with the same reasons", async () => {
+  test("a preflight reports offline with the reasons if no connection works, and tasks fail with the same reasons", async () => {
     const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), connectionTo("two")]);
     await install("two", "exit 1");
     await initialize();
@@ -156,7 +156,7 @@ describe("a preflight", () => {
     });
   });
 
-  test("uses only the configured connection, also if it does not work", async () => {
+  test("a preflight uses only the configured connection, also if it does not work", async () => {
     const connections = [connectionTo("one", { name: "acp" }), connectionTo("two")];
     const { adapter, initialize, install } = await openAdapter(connections, {}, { connection: "cli" });
     await install("one", "echo 1.0.0");
@@ -166,7 +166,7 @@ describe("a preflight", () => {
     expect(await adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "cli", version: "2.0.0" });
   });
 
-  test("reports a configured connection that the runtime does not have", async () => {
+  test("a preflight reports a configured connection that the runtime does not have", async () => {
     const { adapter, initialize } = await openAdapter([connectionTo("one")], {}, { connection: "http-api" });
     await initialize();
     expect(await adapter.checkHealth()).toMatchObject({
@@ -176,7 +176,7 @@ describe("a preflight", () => {
     });
   });
 
-  test("reports degraded without credentials, and the adapter still runs tasks", async () => {
+  test("a preflight reports degraded without credentials, and the adapter still runs tasks", async () => {
     const findCredentials = async () => ({ ok: false, detail: "Set SCRIPTED_API_KEY." });
     const { adapter, initialize, request } = await openAdapter([scriptedConnection()], { findCredentials });
     await initialize();
@@ -186,14 +186,14 @@ describe("a preflight", () => {
     expect((await adapter.execute(request)).status).toBe("ok");
   });
 
-  test("reports degraded if the credentials cannot be checked", async () => {
+  test("a preflight reports degraded if the credentials cannot be checked", async () => {
     const findCredentials = () => Promise.reject(new Error("the file is a directory"));
     const { adapter, initialize } = await openAdapter([scriptedConnection()], { findCredentials });
     await initialize();
     expect(await adapter.checkHealth()).toMatchObject({ status: "degraded", detail: expect.stringContaining("the file is a directory") });
   });
 
-  test("checks the credentials of the connection in use", async () => {
+  test("a preflight checks the credentials of the connection in use", async () => {
     const findCredentials = vi.fn(async () => ({ ok: true, detail: "a key" }));
     const { adapter, bin, initialize, install } = await openAdapter([connectionTo("one", { name: "acp" }), connectionTo("two")], {
       findCredentials,
@@ -206,7 +206,7 @@ describe("a preflight", () => {
 });
 
 describe("a program that has answered", () => {
-  test("is started again only after its file has changed", async () => {
+  test("a program that has answered is started again only after its file has changed", async () => {
     const { adapter, dataDir, initialize, install } = await openAdapter([connectionTo("one")]);
     const counter = path.join(dataDir, "starts");
     await install("one", `echo x >> ${counter}; echo 1.0.0`);

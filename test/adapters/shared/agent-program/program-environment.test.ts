@@ -18,7 +18,7 @@ const secrets = {
   TMPDIR: "/tmp",
 };
 
-test("passes the common variables and those that the adapter or the operator names, and nothing else", () => {
+test("the environment of a program passes the common variables and those that the adapter or the operator names, and nothing else", () => {
   const common = { PATH: "/opt/bin", LANG: "de_DE.UTF-8", TZ: "UTC", SSL_CERT_FILE: "/certificates" };
   const env = { ...secrets, ...common, VENDOR_KEY: "v", MY_MODEL: "m" };
   expect(createProgramEnvironment({ env, settings: settings(["MY_MODEL", "NOT_SET"]) }, ["VENDOR_KEY", "VENDOR_URL"])).toEqual({
@@ -28,7 +28,7 @@ test("passes the common variables and those that the adapter or the operator nam
   });
 });
 
-test("has a PATH and a language even when Bridge has none", () => {
+test("the environment of a program has a PATH and a language even when Bridge has none", () => {
   expect(createProgramEnvironment({ env: secrets, settings: settings() }, [])).toEqual({
     PATH: "/usr/local/bin:/usr/bin:/bin",
     LANG: "C.UTF-8",
@@ -40,7 +40,7 @@ test("variables of the adapter take precedence over inherited ones", () => {
   expect([TZ, LANG]).toEqual(["Asia/Tokyo", "C"]);
 });
 
-test("ignores names that are properties of every object", () => {
+test("the environment of a program ignores names that are properties of every object", () => {
   expect(createProgramEnvironment({ env: {}, settings: settings(["constructor", "toString"]) }, [])).not.toHaveProperty(
     "constructor",
     Object,

@@ -54,7 +54,7 @@ async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: 
   return { ending, events, answer: timeline.answer, orphansKilled, debugged };
 }
 
-test("records the steps of a program and returns its outcome", async () => {
+test("runProgram records the steps of a program and returns its outcome", async () => {
   const { ending, events, answer } = await run(
     steps(
       { kind: "facts", facts: { model: "m-1", resumeToken: "s1" } },
@@ -183,7 +183,7 @@ describe("a line of more than 8 MiB", () => {
   const longText = "head -c 9000000 /dev/zero | tr '\\0' x";
   const line = (start: string, end: string): string => `printf '%s' '${start}'; ${longText}; printf '%s\n' '${end}'\n`;
 
-  test("that reports a tool call is cut, and the task goes on", async () => {
+  test("a line of more than 8 MiB that reports a tool call is cut, and the task goes on", async () => {
     const script = [
       steps({ kind: "tool.invoked", toolCallId: "1", toolName: "shell", input: { command: "seq 1300000" } }),
       line('{"kind":"tool.completed","toolCallId":"1","isError":false,"output":"', '"}'),
@@ -204,7 +204,7 @@ describe("a line of more than 8 MiB", () => {
     ["a result", line('{"kind":"facts","facts":{"output":"', '"}}')],
     ["nothing that is known", line('{"kind":"', '"}')],
     ["no JSON", line("", "")],
-  ])("that reports %s fails the task", async (_, script) => {
+  ])("a line of more than 8 MiB that reports %s fails the task", async (_, script) => {
     const { ending, answer } = await run(`${script}${steps(ok)}`, {
       read: (object) => (String(object["kind"]).length > 20 ? [] : [object as unknown as Step]),
     });

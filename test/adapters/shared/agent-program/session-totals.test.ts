@@ -73,7 +73,7 @@ test("only the owner can read the totals", async () => {
 });
 
 describe("forgetting", () => {
-  test("removes totals that were not used for 30 days, including temporary files, and nothing else", async () => {
+  test("forgetting removes totals that were not used for 30 days, including temporary files, and nothing else", async () => {
     const { totals, directory } = await openTotals();
     await totals.write("/home", "old", total(1));
     const [old = ""] = await readdir(directory);
@@ -87,7 +87,7 @@ describe("forgetting", () => {
     expect(await readdir(directory)).toHaveLength(1);
   });
 
-  test("counts the days from the last task of a session", async () => {
+  test("forgetting counts the days from the last task of a session", async () => {
     const { totals, directory } = await openTotals();
     await totals.write("/home", "s", total(1));
     await removeOldTotals(directory, Date.now() + 29 * day);
@@ -96,7 +96,7 @@ describe("forgetting", () => {
     expect(await totals.read("/home", "s")).toBeNull();
   });
 
-  test("does nothing without sessions", async () => {
+  test("forgetting does nothing without sessions", async () => {
     const { directory } = await openTotals();
     await removeOldTotals(directory);
     await mkdir(directory);

@@ -130,7 +130,7 @@ describe("for any sequence of reports", () => {
   });
 });
 
-test("emits the events in their order", () => {
+test("the timeline emits the events in their order", () => {
   const { timeline, events } = begin();
   timeline.appendText("Let me see.");
   timeline.startTool("1", "read", undefined);

@@ -7,14 +7,14 @@ describe("the environment", () => {
     return createClaudeEnvironment({ settings: programSettingsSchema.parse({ home, env: ["MINE"] }), env });
   };
 
-  test("contains the credentials and the variables that the operator names, and nothing else of Bridge's environment", () => {
+  test("the environment contains the credentials and the variables that the operator names, and nothing else of Bridge's environment", () => {
     const given = environment("agent", { ANTHROPIC_API_KEY: "k", MINE: "m", BRIDGE_TOKENS: "secret", CLAUDE_CONFIG_DIR: "/mine" });
     expect(given).toMatchObject({ ANTHROPIC_API_KEY: "k", MINE: "m" });
     expect(Object.keys(given)).not.toContain("BRIDGE_TOKENS");
     expect(Object.keys(given)).not.toContain("CLAUDE_CONFIG_DIR");
   });
 
-  test("contains the credentials of a cloud only if that cloud is selected", () => {
+  test("the environment contains the credentials of a cloud only if that cloud is selected", () => {
     const clouds = { AWS_SECRET_ACCESS_KEY: "s", GOOGLE_APPLICATION_CREDENTIALS: "/g.json" };
     const opened = (choice: Record<string, string>) =>
       Object.keys(clouds).filter((name) => name in environment("agent", { ...clouds, ...choice }));
@@ -23,7 +23,7 @@ describe("the environment", () => {
     expect(opened({ CLAUDE_CODE_USE_VERTEX: "1" })).toEqual(["GOOGLE_APPLICATION_CREDENTIALS"]);
   });
 
-  test("disables `@path`, tool search and background tasks", () => {
+  test("the environment disables `@path`, tool search and background tasks", () => {
     expect(environment("agent", {})).toMatchObject({
       CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
       CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
@@ -36,6 +36,6 @@ describe("the environment", () => {
     expect(environment("agent", { CLAUDE_CODE_MAX_RETRIES: "9" })["CLAUDE_CODE_MAX_RETRIES"]).toBe("9");
   });
 
-  test("names the operator's configuration only if tasks use the operator's home", () =>
+  test("the environment names the operator's configuration only if tasks use the operator's home", () =>
     expect(environment("user", { CLAUDE_CONFIG_DIR: "/mine" })["CLAUDE_CONFIG_DIR"]).toBe("/mine"));
 });

@@ -41,7 +41,7 @@ const session = /^[\da-f-]{36}$/;
 const oneCall = { inputTokens: 150, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 10 };
 
 describe("a recorded stream", () => {
-  test("of text: deltas are reported once, although the whole message follows", () => {
+  test("a recorded stream of text: deltas are reported once, although the whole message follows", () => {
     const { deltas, ended, facts } = replay("text");
     expect(deltas.length).toBeGreaterThan(1);
     expect(deltas.join("")).toBe("Grüße 世界 👩‍🚀 e\u0301 \u2028 end");
@@ -49,13 +49,13 @@ describe("a recorded stream", () => {
     expect(facts).toEqual({ resumeToken: expect.stringMatching(session), model: "claude-opus-5-5", usage: oneCall, costUsd: 0.001134 });
   });
 
-  test("of a resumed session: the session id stays, and usage and cost are of this task only", () => {
+  test("a recorded stream of a resumed session: the session id stays, and usage and cost are of this task only", () => {
     const { facts, sessionCostUsd } = replay("resumed");
     expect(facts).toMatchObject({ resumeToken: replay("text").facts["resumeToken"], usage: oneCall, costUsd: 0.001134 });
     expect(sessionCostUsd).toBe(0.002268);
   });
 
-  test("of a tool: it starts with its whole input and ends with its output", () => {
+  test("a recorded stream of a tool: it starts with its whole input and ends with its output", () => {
     const { tools, answer } = replay("tool");
     expect(tools).toEqual([
       { kind: "tool.invoked", toolCallId: "toolu_1", toolName: "Bash", input: { command: "echo seen", description: "Runs a command" } },
@@ -64,7 +64,7 @@ describe("a recorded stream", () => {
     expect(answer).toBe("I have seen it.");
   });
 
-  test("of two tools in one message: each has its own end, and a failed command is an error", () => {
+  test("a recorded stream of two tools in one message: each has its own end, and a failed command is an error", () => {
     const { tools, answer } = replay("two-tools");
     expect(tools.filter(({ kind }) => kind === "tool.completed")).toMatchObject([
       { toolCallId: "toolu_1", output: "one", isError: false },
@@ -73,7 +73,7 @@ describe("a recorded stream", () => {
     expect(answer).toBe("Both ran.");
   });
 
-  test("of a denial: the tool call ends as an error, and the task does not", () => {
+  test("a recorded stream of a denial: the tool call ends as an error, and the task does not", () => {
     const { tools, progress, ended, answer } = replay("denied");
     expect(tools.at(-1)).toMatchObject({ kind: "tool.completed", toolCallId: "toolu_1", isError: true });
     expect(progress).toEqual([{ denied: { toolCallId: "toolu_1", toolName: "Bash", reason: expect.stringContaining("denied") } }]);
@@ -81,13 +81,13 @@ describe("a recorded stream", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("of a tool that does not exist with the profile inspect: the call is an error", () => {
+  test("a recorded stream of a tool that does not exist with the profile inspect: the call is an error", () => {
     const { tools, answer } = replay("inspect");
     expect(tools.at(-1)).toMatchObject({ isError: true, output: expect.stringContaining("No such tool available: Write") });
     expect(answer).toBe("It was refused.");
   });
 
-  test("of a sub-agent: its tools are reported, its tokens count, and its report is not the answer", () => {
+  test("a recorded stream of a sub-agent: its tools are reported, its tokens count, and its report is not the answer", () => {
     const { tools, deltas, progress, facts, answer } = replay("sub-agent");
     expect(tools.map((step) => [step.kind, "toolCallId" in step && step.toolCallId])).toEqual([
       ["tool.invoked", "toolu_1"],
@@ -101,7 +101,7 @@ describe("a recorded stream", () => {
     expect(facts).toMatchObject({ usage: { inputTokens: 600, outputTokens: 120 }, costUsd: 0.004536 });
   });
 
-  test("of structured output: the tool that returns it is not reported as a tool call", () => {
+  test("a recorded stream of structured output: the tool that returns it is not reported as a tool call", () => {
     const { tools, facts, answer } = replay("structured");
     expect(tools).toEqual([]);
     expect(facts["outputs"]).toEqual({ n: 4 });
@@ -118,13 +118,16 @@ describe("a recorded stream", () => {
     ["error-500", "model_error", /500/],
     ["not-logged-in", "authentication_required", /Not logged in.*BRIDGE_ANY_HOME=user/],
     ["unknown-session", "adapter_error", /No conversation found/],
-  ])("of %s: the task fails as %s for any subtype, and the error message is not text of the task", (name, errorCode, error) => {
-    const { ended, deltas } = replay(name);
-    expect(ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(error) }]);
-    expect(deltas).toEqual([]);
-  });
+  ])(
+    "a recorded stream of %s: the task fails as %s for any subtype, and the error message is not text of the task",
+    (name, errorCode, error) => {
+      const { ended, deltas } = replay(name);
+      expect(ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(error) }]);
+      expect(deltas).toEqual([]);
+    },
+  );
 
-  test("of a retry: it is reported as progress, and the task continues", () => {
+  test("a recorded stream of a retry: it is reported as progress, and the task continues", () => {
     const { progress, ended, answer } = replay("error-500-once");
     const retry = { attempt: 1, maxRetries: 1, delayMs: expect.any(Number), httpStatus: 500, reason: "server_error" };
     expect(progress).toEqual([{ retry }]);
@@ -132,7 +135,7 @@ describe("a recorded stream", () => {
     expect(answer).toBe("At last.");
   });
 
-  test("of an answer that broke off and started again: the first one is discarded", () => {
+  test("a recorded stream of an answer that broke off and started again: the first one is discarded", () => {
     const { deltas, discarded, answer, ended } = replay("broken-text");
     expect(deltas.join("")).toBe("This sentence is brokenThe whole answer.");
     expect(discarded).toHaveLength(1);
@@ -140,27 +143,27 @@ describe("a recorded stream", () => {
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("of an answer that broke off in a tool call: the text before the call is kept", () => {
+  test("a recorded stream of an answer that broke off in a tool call: the text before the call is kept", () => {
     const { tools, discarded, answer } = replay("broken-call");
     expect(tools).toEqual([]);
     expect(discarded).toEqual([]);
     expect(answer).toBe("I call.AFTER.");
   });
 
-  test("of a refusal with a retry: the text of the refusal is discarded", () => {
+  test("a recorded stream of a refusal with a retry: the text of the refusal is discarded", () => {
     const { discarded, answer } = replay("refused-once");
     expect(discarded).toHaveLength(1);
     expect(answer).toBe("Well then.");
   });
 
-  test("of an answer that continues after the token limit: its parts are joined, although the result has only the last one", () => {
+  test("a recorded stream of an answer that continues after the token limit: its parts are joined, although the result has only the last one", () => {
     const { discarded, answer, ended } = replay("continued");
     expect(discarded).toEqual([]);
     expect(answer).toBe("Half an answer.");
     expect(ended).toEqual([{ status: "ok" }]);
   });
 
-  test("of a session that was never opened: the result has no resume token", () => {
+  test("a recorded stream of a session that was never opened: the result has no resume token", () => {
     expect(replay("unknown-session").facts["resumeToken"]).toBeUndefined();
   });
 });
@@ -179,15 +182,16 @@ const whole = (text: string, more = {}) => ({
 const result = (more = {}) => ({ type: "result", subtype: "success", is_error: false, ...more });
 
 describe("a line", () => {
-  test("with a message that was not streamed is reported whole", () => expect(meaning(whole("All of it.")).deltas).toEqual(["All of it."]));
+  test("a line with a message that was not streamed is reported whole", () =>
+    expect(meaning(whole("All of it.")).deltas).toEqual(["All of it."]));
 
-  test("with text of a sub-agent is progress", () => {
+  test("a line with text of a sub-agent is progress", () => {
     const { deltas, progress } = meaning(whole("I dig.", { parent_tool_use_id: "toolu_1" }));
     expect(deltas).toEqual([]);
     expect(progress).toEqual([{ subAgent: { toolCallId: "toolu_1", text: "I dig." } }]);
   });
 
-  test("of the start names the MCP servers that failed, and those that are still silent", () => {
+  test("a line of the start names the MCP servers that failed, and those that are still silent", () => {
     const init = { type: "system", subtype: "init", session_id: "s", model: "m" };
     const servers = ["connected", "failed", "pending"].map((status) => ({ name: `is-${status}`, status }));
     expect(meaning({ ...init, mcp_servers: servers }).progress).toEqual([
@@ -199,12 +203,12 @@ describe("a line", () => {
     expect(meaning({ ...init, mcp_servers: "of another form" }).progress).toEqual([]);
   });
 
-  test("of a slow tool is progress", () => {
+  test("a line of a slow tool is progress", () => {
     const line = { type: "tool_progress", tool_use_id: "toolu_1", tool_name: "Bash", parent_tool_use_id: null, elapsed_time_seconds: 30 };
     expect(meaning(line).progress).toEqual([{ tool: { toolCallId: "toolu_1", toolName: "Bash", elapsedSeconds: 30 } }]);
   });
 
-  test("of an unknown kind or shape is ignored", () => {
+  test("a line of an unknown kind or shape is ignored", () => {
     const lines = [{ type: "hologram" }, { type: "assistant" }, {}, { type: "user", message: { content: "text" } }];
     expect(meaning(...lines).steps).toEqual([]);
   });
@@ -217,7 +221,7 @@ describe("a line", () => {
     [{ is_error: true, terminal_reason: "api_error", result: "The connection was closed." }, "model_error"],
     [{ stop_reason: "refusal" }, "model_error"],
     [{ stop_reason: "max_tokens" }, "model_error"],
-  ])("with the result %j is %s", (fields, errorCode) => {
+  ])("a line with the result %j is %s", (fields, errorCode) => {
     expect(meaning(result(fields)).ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(/./) }]);
   });
 
@@ -226,13 +230,13 @@ describe("a line", () => {
     { structured_output: [1] },
     { errors: [{}], api_error_status: "none", terminal_reason: 5, stop_reason: {} },
     { total_cost_usd: -1, model_usage_since_last_result: { m: { inputTokens: -1 } } },
-  ])("with a result in which %j has another form is still a result", (fields) => {
+  ])("a line with a result in which %j has another form is still a result", (fields) => {
     const { ended, facts } = meaning(result(fields));
     expect(ended).toEqual([{ status: "ok" }]);
     expect(facts).toEqual({});
   });
 
-  test("with a result without usage leaves usage and cost unknown", () => {
+  test("a line with a result without usage leaves usage and cost unknown", () => {
     expect(meaning(result({ total_cost_usd: 5, usage: { input_tokens: 1 } })).facts).toEqual({});
   });
 });

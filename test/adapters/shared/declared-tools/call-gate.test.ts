@@ -58,7 +58,7 @@ test("all calls of one answer are collected, in their order and with unique ids"
 });
 
 describe("another tool of the turn", () => {
-  test("is not interrupted, however long it runs", async () => {
+  test("another tool of the turn is not interrupted, however long it runs", async () => {
     const { gate, call, emitted } = openGate();
     gate.timeline.startTool("1", "shell", {});
     call("ask_user");
@@ -70,7 +70,7 @@ describe("another tool of the turn", () => {
     expect(emitted()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
   });
 
-  test("that waits for the end of the call runs first: the call is answered that its result follows", async () => {
+  test("another tool of the turn that waits for the end of the call runs first: the call is answered that its result follows", async () => {
     const { gate, answers, call } = openGate();
     gate.timeline.startTool("1", "shell", {});
     call("ask_user");

@@ -172,7 +172,7 @@ describe("the next message answers", () => {
     expect(prompt.endsWith("\n\nBe quick.")).toBe(true);
   });
 
-  test("and the turn may call tools again", async () => {
+  test("the next message answers and the turn may call tools again", async () => {
     const { run, tasks, openCalls } = await openProgram([calling(["ask_user"]), calling(["send_mail"]), async () => ({ status: "ok" })]);
     const first = idsOf(await run());
     const second = idsOf(await run({ message: "yes", resumeToken }));
@@ -191,7 +191,7 @@ describe("the next message answers", () => {
       (ids: string[]) => JSON.stringify(Object.fromEntries([...ids, "call_c"].map((id) => [id, 1]))),
       /results for unknown calls: call_c/,
     ],
-  ])("with %s to several calls: it is rejected, and the calls still wait", async (_, messageOf, words) => {
+  ])("the next message answers with %s to several calls: it is rejected, and the calls still wait", async (_, messageOf, words) => {
     const { run, tasks } = await openProgram([calling(["ask_user"], ["send_mail"]), async () => ({ status: "ok" })]);
     const ids = idsOf(await run());
     expect(await run({ message: messageOf(ids), resumeToken })).toMatchObject({
@@ -229,7 +229,7 @@ describe("the next message answers", () => {
 });
 
 describe("a task with a waiting call", () => {
-  test("can be canceled, and leaves no open calls", async () => {
+  test("a task with a waiting call can be canceled, and leaves no open calls", async () => {
     const { adapter, run, events, openCalls } = await openProgram([
       async ({ timeline }, client) => {
         timeline.startTool("1", "shell", {});
@@ -244,7 +244,7 @@ describe("a task with a waiting call", () => {
     expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.invoked", "tool.completed", "tool.completed"]);
   });
 
-  test("fails if its program fails, and the calls end with it", async () => {
+  test("a task with a waiting call fails if its program fails, and the calls end with it", async () => {
     const { run, events } = await openProgram([
       async (_, client) => {
         void call(client, "ask_user");
@@ -256,7 +256,7 @@ describe("a task with a waiting call", () => {
     expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
   });
 
-  test("fails if the program has no session to resume", async () => {
+  test("a task with a waiting call fails if the program has no session to resume", async () => {
     const { run } = await openProgram([
       async (task, client) => {
         void call(client, "ask_user");
@@ -267,7 +267,7 @@ describe("a task with a waiting call", () => {
     expect(await run()).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("cannot be resumed") });
   });
 
-  test("also ends with the call if the program ends its turn itself", async () => {
+  test("a task with a waiting call also ends with the call if the program ends its turn itself", async () => {
     const { run, events } = await openProgram([
       async (_, client) => {
         void call(client, "ask_user");

@@ -107,7 +107,7 @@ describe("conversations are removed after the retention period", () => {
     ["the setting selects the program", installed, { connection: "cli" }],
     ["its key is missing", absent, {}, { PATH: env.PATH }],
     ["the proxies are invalid", absent, {}, { ...env, HTTP_PROXY: "no proxy" }],
-  ])("also if %s by then", async (_, program, settings, later = env) => {
+  ])("conversations are removed after the retention period also if %s by then", async (_, program, settings, later = env) => {
     const filesDir = await temporaryDirectory();
     const directory = path.join(filesDir, "conversations");
     expect((await (await open(absent, {}, { filesDir })).run(scripted)).result).toMatchObject({ status: "ok", connection: "api" });

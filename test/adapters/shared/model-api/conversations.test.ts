@@ -92,7 +92,7 @@ test("a damaged file is rejected with a clear error", async () => {
 });
 
 describe("a task", () => {
-  test("continues the conversation of its token, which stays", async () => {
+  test("a task continues the conversation of its token, which stays", async () => {
     const { url, requests } = await openToolEndpoint([]);
     const fixture = await openVercelFixture({ baseUrl: url });
     const { resumeToken = "" } = (await fixture.run({ message: "one" })).result;
@@ -104,7 +104,7 @@ describe("a task", () => {
     expect(messages.map(({ content }) => content)).toEqual(["one", "two", "three"]);
   });
 
-  test("with an unknown token fails, and calls no model", async () => {
+  test("a task with an unknown token fails, and calls no model", async () => {
     const { url, requests } = await openToolEndpoint([]);
     const fixture = await openVercelFixture({ baseUrl: url });
     const { result } = await fixture.run({ resumeToken: "never-given" });
@@ -113,7 +113,7 @@ describe("a task", () => {
     expect(requests).toEqual([]);
   });
 
-  test("whose conversation cannot be stored succeeds without a resume token", async () => {
+  test("a task whose conversation cannot be stored succeeds without a resume token", async () => {
     const { url } = await openToolEndpoint([]);
     const filesDir = await temporaryDirectory();
     await mkdir(filesDir, { recursive: true });
@@ -128,7 +128,7 @@ describe("a task", () => {
     expect(errors).toHaveLength(1);
   });
 
-  test("that fails does not change the conversation", async () => {
+  test("a task that fails does not change the conversation", async () => {
     const filesDir = await temporaryDirectory();
     const { url } = await openToolEndpoint([{ id: "1", name: "ask" }]);
     const fixture = await openVercelFixture({ baseUrl: url }, { filesDir });

@@ -68,7 +68,7 @@ describe("the next message answers", () => {
     ["an array", "[1, 2]", /waits for the results of 2 tool calls/],
     ["invalid JSON", '{"call_a": yes, "call_b": 1}', /waits for the results of 2 tool calls/],
     ["an unknown call id", '{"call_a": 1, "call_b": 2, "call_c": 3}', /results for unknown calls: call_c/],
-  ])("with %s to several calls: it is rejected, and the calls still wait", async (_, message, words) => {
+  ])("the next message answers with %s to several calls: it is rejected, and the calls still wait", async (_, message, words) => {
     const { url, requests } = await openToolEndpoint([ask, mail]);
     const fixture = await openVercelFixture({ baseUrl: url });
     const { resumeToken = "" } = (await fixture.run({ tools })).result;

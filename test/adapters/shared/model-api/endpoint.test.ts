@@ -94,7 +94,7 @@ describe("an endpoint that ends an answer with a failure", () => {
     expect(requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
   });
 
-  test.each([429, 500, 503])("with %i, twice", async (status) => {
+  test.each([429, 500, 503])("an endpoint that ends an answer with a failure with %i, twice", async (status) => {
     const { url, requests } = await openEndpoint((request) =>
       json(request, status, { error: { message: "later" } }, { "retry-after-ms": "1" }),
     );

@@ -63,7 +63,7 @@ describe("a call whose answer ends without a result fails at once, with the name
     ["a receipt", ({ response }) => void response.writeHead(202).end("Accepted")],
     ["no message", ({ response }) => void response.writeHead(200, json).end("[]")],
     ["another message", ({ response }) => void response.writeHead(200, json).end('{"jsonrpc":"2.0","method":"notifications/x"}')],
-  ])("over http: %s", async (_, answer) => {
+  ])("a call whose answer ends without a result fails at once, with the name of its server over http: %s", async (_, answer) => {
     const { result, results } = await callTool((await openHttpServer(answer)).url, "http");
     expect(result).toMatchObject({ status: "ok", output: "Done." });
     expect(results()).toEqual({ c0: expect.stringContaining(ended) });
@@ -72,7 +72,7 @@ describe("a call whose answer ends without a result fails at once, with the name
   test.each<[string, (stream: ServerResponse) => void]>([
     ["the stream ends", (stream) => void stream.end()],
     ["the stream breaks", (stream) => void stream.destroy()],
-  ])("over sse: %s", async (_, end) => {
+  ])("a call whose answer ends without a result fails at once, with the name of its server over sse: %s", async (_, end) => {
     const { result, results } = await callTool((await openSseServer((__, stream) => end(stream))).url, "sse");
     expect(result).toMatchObject({ status: "ok", output: "Done." });
     expect(results()).toEqual({ c0: expect.stringContaining(ended) });

@@ -113,13 +113,13 @@ describe("a conversation continues", () => {
   });
   const user: ModelMessage = { role: "user", content: "Go." };
 
-  test("with a message if no call is open", () => {
+  test("a conversation continues with a message if no call is open", () => {
     const messages = [user, called("1", "2"), answered("1", "2")];
     expect(appendUserMessage(messages, '{"1": 2}')).toEqual([...messages, { role: "user", content: '{"1": 2}' }]);
     expect(appendUserMessage([], "Go.")).toEqual([user]);
   });
 
-  test("with results if calls are open", () => {
+  test("a conversation continues with results if calls are open", () => {
     const messages = [user, called("1", "2"), answered("1")];
     expect(findOpenCalls(messages).map(({ toolCallId }) => toolCallId)).toEqual(["2"]);
     expect(appendUserMessage(messages, ' \n{"2":{"a":"}\\"{"}} and so on').slice(3)).toEqual([
@@ -131,12 +131,12 @@ describe("a conversation continues", () => {
     ]);
   });
 
-  test("with a text that only looks like results, as the result of the one call", () => {
+  test("a conversation continues with a text that only looks like results, as the result of the one call", () => {
     for (const text of ['{"2": ', "{{{{", '"2"', '{"a": 1}', ""])
       expect(appendUserMessage([user, called("2")], text).at(-1)).toMatchObject({ role: "tool", content: [{ output: { value: text } }] });
   });
 
-  test("in linear time with a long message of braces", () => {
+  test("a conversation continues in linear time with a long message of braces", () => {
     for (const braces of ["{".repeat(1_000_000), `{"${'\\"'.repeat(400_000)}`])
       expect(cpuCost(() => appendUserMessage([user, called("2")], braces))).toBeLessThan(50);
   });

@@ -109,7 +109,7 @@ describe("a server that does not start fails the task with its name", () => {
     ["that ends", server("exit"), /"wild" cannot be used: .*exited with code 3.*no licence found/s],
     ["that does not exist", server("x", { command: "no-such-server-program" }), /"wild" cannot be used: .*did not start/s],
     ["whose list of tools never ends", server("endless-list"), /"wild" cannot be used: .*more than 100 pages/s],
-  ])("for a server %s", async (_, spec, words) => {
+  ])("a server that does not start fails the task with its name for a server %s", async (_, spec, words) => {
     const { url, requests } = await openToolEndpoint([]);
     const fixture = await openVercelFixture({ baseUrl: url });
     const { result } = await fixture.run({ mcpServers: [server("plain", { name: "good" }), spec] });
@@ -150,7 +150,7 @@ test("a server that sends requests but does not read gets no more answers than f
 });
 
 describe("no process is left", () => {
-  test("of a server that does not exit, and of its child processes", async () => {
+  test("no process is left of a server that does not exit, and of its child processes", async () => {
     const { url } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
     const orphans: number[] = [];
     const fixture = await openVercelFixture({ baseUrl: url }, { onOrphansKilled: (count) => void orphans.push(count) });
@@ -185,7 +185,7 @@ describe("the model receives an error for a call", () => {
     expect(receivedResults(requests[1] as never)["c1"]).toMatch(words);
   });
 
-  test("to one server while another one has ended in the same step", async () => {
+  test("the model receives an error for a call to one server while another one has ended in the same step", async () => {
     const { url, requests } = await openToolEndpoint([
       { id: "c1", name: "mcp__wild__die" },
       { id: "c2", name: "mcp__other__tell" },
@@ -202,7 +202,7 @@ describe("the model receives an error for a call", () => {
     ["the profile is inspect", { profile: "inspect", approvals: "allow" }, /profile is inspect/],
     ["approvals are denied", { profile: "modify", approvals: "deny" }, /approvals are/],
     ["its approval is rejected", { profile: "modify", approvals: "ask" }, /No check decides this approval/],
-  ] as const)("that was rejected because %s", async (_, rights, words) => {
+  ] as const)("the model receives an error for a call that was rejected because %s", async (_, rights, words) => {
     const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__die" }]);
     const fixture = await openVercelFixture({ baseUrl: url });
     const { result, events } = await fixture.run({ ...rights, mcpServers: [server("plain")] });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CUT_MARK, parseCutLine } from "../../../../adapters/shared/process/cut-line.ts";
 
 describe("the beginning of a line", () => {
-  test("that ends in a string is completed", () => {
+  test("the beginning of a line that ends in a string is completed", () => {
     expect(parseCutLine('{"type":"tool_result","ids":[1,2],"part":{"list":["a","long outp')).toEqual({
       type: "tool_result",
       ids: [1, 2],
@@ -16,7 +16,7 @@ describe("the beginning of a line", () => {
     ["a unicode escape", '{"output":"caf\\u00e', "caf"],
     ["the quote of an escape", '{"output":"line\\"', "line"],
     ["an escaped backslash", '{"output":"a\\\\', "a"],
-  ])("that ends in %s is completed before it", (_, beginning, output) => {
+  ])("the beginning of a line that ends in %s is completed before it", (_, beginning, output) => {
     expect(parseCutLine(beginning)).toEqual({ output: `${output}${CUT_MARK}` });
   });
 
@@ -27,7 +27,7 @@ describe("the beginning of a line", () => {
     ["text that is not JSON", 'He said "no'],
     ["a list", '["a'],
     ["nothing", ""],
-  ])("that ends in %s is not completed", (_, beginning) => {
+  ])("the beginning of a line that ends in %s is not completed", (_, beginning) => {
     expect(parseCutLine(beginning)).toBeNull();
   });
 
@@ -36,11 +36,11 @@ describe("the beginning of a line", () => {
     ["a name", '{"id":1,"output":{"a":[],"b', { id: 1, output: { a: [], "…": CUT_MARK } }],
     ["a colon", '{"id":1,"output":{"a":1,"b":', { id: 1, output: { a: 1, "…": CUT_MARK } }],
     ["a list after a comma", '{"id":1,"output":[[1,2],[[', { id: 1, output: [[1, 2], CUT_MARK] }],
-  ])("that ends in %s is completed at the last comma", (_, beginning, line) => {
+  ])("the beginning of a line that ends in %s is completed at the last comma", (_, beginning, line) => {
     expect(parseCutLine(beginning)).toEqual(line);
   });
 
-  test("is completed wherever a string value is cut", () => {
+  test("the beginning of a line is completed wherever a string value is cut", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.nat(), (output, cut) => {
         const line = JSON.stringify({ id: "1", nested: [{ output }] });

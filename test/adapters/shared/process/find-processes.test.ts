@@ -14,7 +14,7 @@ async function startProcess(env: Record<string, string> = {}): Promise<number> {
 }
 
 describe("findProcesses", () => {
-  test("searches of one turn read the process table once, and each returns its own matches", async () => {
+  test("findProcesses searches of one turn read the process table once, and each returns its own matches", async () => {
     const pids = [await startProcess(), await startProcess()];
     const candidates: object[][] = [[], []];
     const searches = pids.map((wanted, index) =>

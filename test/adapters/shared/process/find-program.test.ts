@@ -21,12 +21,12 @@ test.each([
   ["a bare name: the first on the PATH that is an executable file", "tool", "second/tool"],
   ["a bare name: a file that is not executable does not count", "plain", "second/plain"],
   ["nothing for a name that does not exist", "no-such-program", null],
-])("finds %s", (_name, program, expected) => {
+])("findProgram finds %s", (_name, program, expected) => {
   const found = findProgram(program, `${directory}/first::${directory}/second`);
   expect(found).toBe(expected === null ? null : path.join(directory, expected));
 });
 
-test("resolves a relative path from the working directory", () => {
+test("findProgram resolves a relative path from the working directory", () => {
   const relative = path.relative(process.cwd(), path.join(directory, "second/tool"));
   expect(findProgram(relative, "")).toBe(path.join(directory, "second/tool"));
   expect(findProgram(path.join(directory, "first/tool"), "")).toBeNull();

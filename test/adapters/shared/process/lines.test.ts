@@ -46,11 +46,11 @@ describe("lines", () => {
     expect(split(chunks.map(bytes)).lines).toEqual(expected);
   });
 
-  test("replaces bytes that are not UTF-8", () => {
+  test("lines replaces bytes that are not UTF-8", () => {
     expect(split([Buffer.from([0x61, 0xff, 0x62, 0xc3, 0x0a])]).lines).toEqual([["a\ufffdb\ufffd", true]]);
   });
 
-  test("are the same for any split of the bytes", () => {
+  test("lines are the same for any split of the bytes", () => {
     const text = fc.string({ unit: anyCharacter, maxLength: 20 });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 20 }), (parts, cuts) => {
@@ -65,7 +65,7 @@ describe("lines", () => {
     );
   });
 
-  test("are the same whether or not they fit the limit together", () => {
+  test("lines are the same whether or not they fit the limit together", () => {
     const line = fc.string({ unit: anyCharacter, maxLength: 6 }).map((text) => text.replaceAll("\n", ""));
     fc.assert(
       fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
@@ -89,7 +89,7 @@ describe("lines", () => {
     expect(cpuOf("x\n")).toBeLessThan(120 * cpuOf(`${"x".repeat(1023)}\n`));
   });
 
-  test("accept a line of exactly the limit and reject one byte more", () => {
+  test("lines accept a line of exactly the limit and reject one byte more", () => {
     expect(split([bytes("12345\n")], 5)).toEqual({ lines: [["12345", true]], withinLimit: [true] });
     expect(split([bytes("ok\n123"), bytes("456"), bytes("\nafter\n")], 5)).toEqual({
       lines: [["ok", true]],
@@ -97,7 +97,7 @@ describe("lines", () => {
     });
   });
 
-  test("over the limit are skipped if their listener accepts the beginning", () => {
+  test("lines over the limit are skipped if their listener accepts the beginning", () => {
     const lines: string[] = [];
     const beginnings: string[] = [];
     const splitter = createLineSplitter(5, (line) => lines.push(line), { onLongLine: (beginning) => beginnings.push(beginning) > 0 });
@@ -106,14 +106,14 @@ describe("lines", () => {
     expect({ lines, beginnings }).toEqual({ lines: ["ok", "after", "end"], beginnings: ["1234567", "abcdefgh", "last-line"] });
   });
 
-  test("over the limit pass on a beginning of at most 512 KiB, without a part of a character", () => {
+  test("lines over the limit pass on a beginning of at most 512 KiB, without a part of a character", () => {
     const beginnings: string[] = [];
     const splitter = createLineSplitter(1024 ** 2, () => {}, { onLongLine: (beginning) => beginnings.push(beginning) > 0 });
     splitter.push(bytes(`x${"ü".repeat(600_000)}`));
     expect(beginnings).toEqual([`x${"ü".repeat(256 * 1024 - 1)}`]);
   });
 
-  test("with too many JSON values are over the limit, but not text with as many commas, and not long strings", () => {
+  test("lines with too many JSON values are over the limit, but not text with as many commas, and not long strings", () => {
     const passed: number[] = [];
     const beginnings: string[] = [];
     const splitter = createLineSplitter(1024 ** 2, (line) => passed.push(line.length), {

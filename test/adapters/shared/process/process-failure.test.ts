@@ -24,14 +24,14 @@ describe("stopFailure", () => {
     expect(stopFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
   });
 
-  test("names the limits of the process", () => {
+  test("stopFailure names the limits of the process", () => {
     const limits = { lineBytes: 1024 ** 2, stdoutBytes: 256 * 1024 ** 2 };
     expect(stopFailure(exited({ limit: "lineBytes" }), limits)?.error).toContain(" 1 MiB");
     expect(stopFailure(exited({ limit: "stdoutBytes" }), limits)?.error).toContain(" 256 MiB");
   });
 
   test.each([[{}], [{ exitCode: 7 }], [{ exitSignal: "SIGTERM", aborted: true }]] satisfies [Partial<ProcessEnd>][])(
-    "is undefined for %j",
+    "stopFailure is undefined for %j",
     (changes) => {
       expect(stopFailure(exited(changes))).toBeNull();
     },
@@ -48,7 +48,7 @@ describe("exitFailure", () => {
     expect(exitFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
   });
 
-  test("shows only the end of a long stderr", () => {
+  test("exitFailure shows only the end of a long stderr", () => {
     const { error } = exitFailure(exited({ exitCode: 1, stderr: `${"x".repeat(60_000)}the reason` }));
     expect(error).toHaveLength("The program agent exited with code 1. ".length + 4_000);
     expect(error).toMatch(/the reason$/);

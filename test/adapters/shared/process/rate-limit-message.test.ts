@@ -28,7 +28,7 @@ describe.each([
   "You have exhausted your capacity on this model. Your quota will reset after 2h.",
   "Too Many Requests",
 ])("%s", (message) => {
-  test.each(runtimes)("is rate_limited from %s", (_, explain) => {
+  test.each(runtimes)("a message is rate_limited from %s", (_, explain) => {
     expect(explain(message)).toMatchObject({ status: "error", errorCode: "rate_limited" });
   });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 describe("output", () => {
-  test("is complete, whether or not the program reads its input", async () => {
+  test("output is complete, whether or not the program reads its input", async () => {
     const input = `für dich\n${"x".repeat(300_000)}`;
     const { end, text } = await run("echo-input", { input });
     expect(text).toBe(input);
@@ -30,25 +30,25 @@ describe("output", () => {
     expect(end).toMatchObject({ exitCode: 0, spawnError: null });
   });
 
-  test("keeps characters whole across chunks, and replaces invalid bytes", async () => {
+  test("output keeps characters whole across chunks, and replaces invalid bytes", async () => {
     expect((await run("split-multibyte")).text).toBe("für 10 €, 👩‍🚀\n");
     expect((await run("invalid-utf8")).text).toBe("a\ufffdb\ufffd\n\ufffd\n");
   });
 
-  test("counts a last line without a newline", async () => {
+  test("output counts a last line without a newline", async () => {
     expect((await run("no-newline")).lines).toEqual([
       ["first", true],
       ["last", false],
     ]);
   });
 
-  test("may be closed early: the exit is still reported", async () => {
+  test("output may be closed early: the exit is still reported", async () => {
     const { end, text } = await run("close-stdout");
     expect(text).toBe("before\n");
     expect(end).toMatchObject({ exitCode: 3, stderr: "still here\n" });
   });
 
-  test("is read in turns of the event loop, a chunk at a time", async () => {
+  test("output is read in turns of the event loop, a chunk at a time", async () => {
     let turn = 0;
     let isOver = false;
     const linesPerTurn: number[] = [];
@@ -73,7 +73,7 @@ describe("output", () => {
     expect(Math.max(...lines)).toBeLessThan(100_000);
   });
 
-  test("keeps the end of stderr", async () => {
+  test("output keeps the end of stderr", async () => {
     const { end } = await run("flood-stderr");
     expect(end.exitCode).toBe(1);
     expect(end.stderr).toHaveLength(64 * 1024);
@@ -91,7 +91,7 @@ describe("output", () => {
 });
 
 describe("a function that writes to stdin", () => {
-  test("keeps stdin open until it closes it", async () => {
+  test("a function that writes to stdin keeps stdin open until it closes it", async () => {
     const { promise: conversation, resolve: begin } = Promise.withResolvers<Writable>();
     const answers: string[] = [];
     const { end } = await run("echo-input", {
@@ -110,12 +110,12 @@ describe("a function that writes to stdin", () => {
     expect(end).toMatchObject({ exitCode: 0, aborted: false });
   });
 
-  test("may write to a program that does not read, until the program exits", async () => {
+  test("a function that writes to stdin may write to a program that does not read, until the program exits", async () => {
     const { end } = await run("exit-without-reading", { input: (stdin) => void stdin.write("x".repeat(5_000_000)) });
     expect(end).toMatchObject({ exitCode: 0, spawnError: null });
   });
 
-  test("ends with the program when the task is stopped", async () => {
+  test("a function that writes to stdin ends with the program when the task is stopped", async () => {
     const { end } = await runAndAbort("linger", { input: (stdin) => void stdin.write("more to come") });
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM" });
   });
@@ -133,13 +133,13 @@ describe("a function that writes to stdin", () => {
 });
 
 describe("limits", () => {
-  test("stop a program that floods stdout", async () => {
+  test("limits stop a program that floods stdout", async () => {
     const { end, text } = await run("flood-stdout", { limits: { stdoutBytes: 1_000_000 } });
     expect(end).toMatchObject({ limit: "stdoutBytes", exitSignal: "SIGTERM" });
     expect(text).toHaveLength(1_000_000);
   });
 
-  test("stop a program that writes a line of 30 MB", async () => {
+  test("limits stop a program that writes a line of 30 MB", async () => {
     const { end, text } = await run("long-line");
     expect(end.limit).toBe("lineBytes");
     expect(text).toBe("");
@@ -147,7 +147,7 @@ describe("limits", () => {
 });
 
 describe("start", () => {
-  test("of several programs at once takes one turn of the event loop each", async () => {
+  test("start of several programs at once takes one turn of the event loop each", async () => {
     // The first start also loads code.
     await run("echo-input");
     let turn = 0;
@@ -177,20 +177,20 @@ describe("start", () => {
     ["a directory that does not exist", { cwd: "/no/such/directory" }, /cwd|ENOENT/],
     ["an argument that is too long", { argv: [process.execPath, "x".repeat(200_000)] }, /E2BIG/],
     ["an argument with a NUL", { argv: [process.execPath, "a\0b"] }, /null bytes/],
-  ] as [string, Partial<ProcessOptions>, RegExp][])("reports %s", async (_name, options, reason) => {
+  ] as [string, Partial<ProcessOptions>, RegExp][])("start reports %s", async (_name, options, reason) => {
     const { end } = await run("linger", options);
     expect(end).toMatchObject({ exitCode: null, exitSignal: null });
     expect(end.spawnError).toMatch(reason);
   });
 
-  test("reports a program whose interpreter does not exist", async () => {
+  test("start reports a program whose interpreter does not exist", async () => {
     const script = path.join(directory, "no-interpreter");
     await writeFile(script, "#!/no/such/interpreter\n", { mode: 0o755 });
     const { end } = await run("linger", { argv: [script] });
     expect(end.spawnError).toBe(`spawn ${script} ENOENT`);
   });
 
-  test("gives the program the trace context of its task, and no TRACESTATE of another one", async () => {
+  test("start gives the program the trace context of its task, and no TRACESTATE of another one", async () => {
     const env = { PATH: "/usr/bin:/bin", TRACEPARENT: "of another task", TRACESTATE: "other=1" };
     const variablesOf = async (trace: { traceparent?: string; tracestate?: string }) => {
       const [environment] = (await run("environment", { env, trace })).lines.map(([line]) => line);
@@ -201,7 +201,7 @@ describe("start", () => {
     expect(await variablesOf({})).toEqual(["TRACEPARENT=of another task", "TRACESTATE=other=1"]);
   });
 
-  test("gives the program only its environment, and none of Bridge's file descriptors", async () => {
+  test("start gives the program only its environment, and none of Bridge's file descriptors", async () => {
     vi.stubEnv("BRIDGE_SECRET_OF_THE_TEST", "leaked");
     const { lines } = await run("environment", { env: { PATH: "/usr/bin:/bin", HOME: "/overridden" }, taskId: "tenant/environment" });
     const [environment, files, cwd] = lines.map(([line]) => line);
@@ -213,12 +213,12 @@ describe("start", () => {
     expect(cwd).toBe(directory);
   });
 
-  test("does not happen if the signal is already aborted", async () => {
+  test("start does not happen if the signal is already aborted", async () => {
     const { end } = await run("linger", { signal: AbortSignal.abort() });
     expect(end).toMatchObject({ aborted: true, exitCode: null, exitSignal: null, spawnError: null });
   });
 
-  test("that is aborted while it is running is stopped", async () => {
+  test("start that is aborted while it is running is stopped", async () => {
     const controller = new AbortController();
     const running = run("linger", { signal: controller.signal });
     controller.abort();
@@ -227,38 +227,38 @@ describe("start", () => {
 });
 
 describe("stop", () => {
-  test("sends SIGTERM first, so that the program can clean up", async () => {
+  test("a stop sends SIGTERM first, so that the program can clean up", async () => {
     const { end, text } = await runAndAbort("tidy-up-at-sigterm");
     expect(end).toMatchObject({ aborted: true, exitCode: 0, exitSignal: null });
     expect(text).toContain("tidied up\n");
   });
 
-  test("kills a program that ignores SIGTERM", async () => {
+  test("a stop kills a program that ignores SIGTERM", async () => {
     const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 2_000 } });
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGKILL" });
     expect(text).toContain("SIGTERM ignored\n");
   });
 
-  test("kills the whole group, including a child that ignores SIGTERM", async () => {
+  test("a stop kills the whole group, including a child that ignores SIGTERM", async () => {
     const { end, pids } = await runAndAbort("fork", { limits: { killAfterMs: 2_000 } }, 2);
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test("keeps an incomplete last line", async () => {
+  test("a stop keeps an incomplete last line", async () => {
     expect((await runAndAbort("partial-json")).lines.at(-1)).toEqual(['{"type":"result","outp', false]);
   });
 });
 
 describe("descendants that move to another session", () => {
-  test("do not delay the end, and are killed", async () => {
+  test("descendants that move to another session do not delay the end, and are killed", async () => {
     const { end, pids } = await run("escape");
     expect(end).toMatchObject({ exitCode: 0, aborted: false, orphansKilled: 2, orphansLeft: 0 });
     expect(pids).toHaveLength(1);
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test("are killed if they ignore SIGTERM", async () => {
+  test("descendants that move to another session are killed if they ignore SIGTERM", async () => {
     const { end, pids } = await run("escape-stubbornly");
     expect(end).toMatchObject({ exitCode: 0, orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
@@ -272,7 +272,7 @@ describe("stdout in a file", () => {
     expect(held.filter((file) => file.startsWith(directory))).toEqual([]);
   });
 
-  test("loses no output of a program that exits at once, even with a slow reader", async () => {
+  test("stdout in a file loses no output of a program that exits at once, even with a slow reader", async () => {
     const { end, lines } = await run("exit-after-long-line", {
       stdout: "file",
       onLine: (line) => {
@@ -284,20 +284,20 @@ describe("stdout in a file", () => {
     expect(lines.map(([line]) => line.length)).toEqual([expect.any(Number), 4_000_000, 4]);
   });
 
-  test("is read while the program runs, up to the last output of a stopped program", async () => {
+  test("stdout in a file is read while the program runs, up to the last output of a stopped program", async () => {
     const tidy = await runAndAbort("tidy-up-at-sigterm", { stdout: "file" });
     expect(tidy.end).toMatchObject({ aborted: true, exitCode: 0 });
     expect(tidy.text).toContain("tidied up\n");
     expect((await runAndAbort("partial-json", { stdout: "file" })).lines.at(-1)).toEqual(['{"type":"result","outp', false]);
   });
 
-  test("contains the output of child processes", async () => {
+  test("stdout in a file contains the output of child processes", async () => {
     const { end, pids } = await runAndAbort("fork", { stdout: "file", limits: { killAfterMs: 2_000 } }, 2);
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test("is within the limits of a pipe", async () => {
+  test("stdout in a file is within the limits of a pipe", async () => {
     const flood = await run("flood-stdout", { stdout: "file", limits: { stdoutBytes: 1_000_000 } });
     expect(flood.end).toMatchObject({ limit: "stdoutBytes", exitSignal: "SIGTERM" });
     expect(flood.text).toHaveLength(1_000_000);
@@ -305,7 +305,7 @@ describe("stdout in a file", () => {
     expect([end.limit, text]).toEqual(["lineBytes", ""]);
   });
 
-  test("does not fill the disk when the program continues after the limit", async () => {
+  test("stdout in a file does not fill the disk when the program continues after the limit", async () => {
     const { end } = await run("flood-until-emptied", { stdout: "file", limits: { stdoutBytes: 1_000_000 } });
     expect(end).toMatchObject({ limit: "stdoutBytes", exitCode: 7 });
   });
@@ -313,7 +313,7 @@ describe("stdout in a file", () => {
   test.each([
     ["escape", 2],
     ["escape-stubbornly", 1],
-  ])("may be held open by descendants that outlive the program: %s", async (mode, orphansKilled) => {
+  ])("stdout in a file may be held open by descendants that outlive the program: %s", async (mode, orphansKilled) => {
     const { end, pids } = await run(mode, { stdout: "file" });
     expect(end).toMatchObject({ exitCode: 0, orphansKilled, orphansLeft: 0 });
     expect(pids).toHaveLength(1);
@@ -327,7 +327,7 @@ describe("stdout in a file", () => {
     await expect(run("linger", { stdout: "file", onLine })).rejects.toThrow("a bug");
   });
 
-  test("reports the start error of a program that does not exist", async () => {
+  test("stdout in a file reports the start error of a program that does not exist", async () => {
     expect((await run("linger", { stdout: "file", argv: ["/no/such/program"] })).end.spawnError).toMatch(/ENOENT/);
   });
 });

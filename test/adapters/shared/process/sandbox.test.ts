@@ -15,7 +15,7 @@ test("if bubblewrap does not work there is no sandbox, and the reason names the 
   expect(await create()).toEqual({ missing: expect.stringMatching(/allow unprivileged user namespaces.*No permissions to create/) });
 });
 
-test("reports its version", async () => {
+test("the sandbox reports its version", async () => {
   const { create } = await openBench("echo bubblewrap 0.8.0");
   expect(await create()).toMatchObject({ detail: "bubblewrap 0.8.0" });
 });

@@ -23,7 +23,7 @@ const ours = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/nowhere/data/tmp/1", HOME
 describe("the sweep of one task", () => {
   const task = { taskId: "sweep-test", tmp: "/nowhere/data/tmp/1", home: "/nowhere/data/homes/1", label: null };
 
-  test("kills processes with the marker and one of the directories", async () => {
+  test("the sweep of one task kills processes with the marker and one of the directories", async () => {
     const all = await Promise.all([start(ours), start({ ...ours, TMPDIR: "/elsewhere" }), start({ ...ours, HOME: "/elsewhere" })]);
     expect(await sweepTask({ ...task, graceMs: GRACE_MS })).toEqual({ killed: 3, left: 0 });
     expect(await Promise.all(all.map(endOf))).toEqual(["SIGTERM", "SIGTERM", "SIGTERM"]);
@@ -34,20 +34,20 @@ describe("the sweep of one task", () => {
     ["the same task of another Bridge", { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/other/tmp/1", HOME: "/other/homes/1" }],
     ["no task at all", { TMPDIR: "/nowhere/data/tmp/1", HOME: "/nowhere/data/homes/1" }],
     ["a value that only contains the marker", { TEXT: "BRIDGE_TASK_ID=sweep-test", HOME: "/nowhere/data/homes/1" }],
-  ])("does not kill a process of %s", async (_name, environment) => {
+  ])("the sweep of one task does not kill a process of %s", async (_name, environment) => {
     const other = await start(environment);
     expect(await sweepTask(task)).toEqual({ killed: 0, left: 0 });
     expect(other.exitCode ?? other.signalCode).toBeNull();
   });
 
-  test("kills a process that ignores SIGTERM after the grace period", async () => {
+  test("the sweep of one task kills a process that ignores SIGTERM after the grace period", async () => {
     const stubborn = await start(ours, 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
     const { killed, left } = await sweepTask({ ...task, graceMs: 100 });
     expect({ ended: await endOf(stubborn), left }).toEqual({ ended: "SIGKILL", left: 0 });
     expect(killed).toBeGreaterThanOrEqual(1);
   });
 
-  test("kills a process that ignores SIGTERM also if Bridge was frozen for a minute during the sweep", async () => {
+  test("the sweep of one task kills a process that ignores SIGTERM also if Bridge was frozen for a minute during the sweep", async () => {
     const stubborn = await start(ours, 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
     const now = performance.now.bind(performance);
     let calls = 0;
@@ -60,13 +60,13 @@ describe("the sweep of one task", () => {
     expect({ ended: await endOf(stubborn), left }).toEqual({ ended: "SIGKILL", left: 0 });
   });
 
-  test("kills a process that removes its marks", async () => {
+  test("the sweep of one task kills a process that removes its marks", async () => {
     const escapee = await start(ours, 'trap "exec env -i sleep 60" TERM; echo ready; while :; do sleep 0.05; done');
     const { left } = await sweepTask({ ...task, graceMs: 100 });
     expect({ ended: await endOf(escapee), left }).toEqual({ ended: "SIGKILL", left: 0 });
   });
 
-  test("continues until no new process starts", async () => {
+  test("the sweep of one task continues until no new process starts", async () => {
     // Each generation starts the next one before it exits after SIGTERM.
     const generation = `trap 'DEPTH=$((DEPTH + 1)); export DEPTH; [ $DEPTH -lt 4 ] && setsid sh -c "$SCRIPT" & exit' TERM; echo ready; while :; do sleep 0.02; done`;
     await start({ ...ours, DEPTH: "0", SCRIPT: generation }, generation);
@@ -118,7 +118,7 @@ test("a sweep finds processes while all file descriptors are in use", async () =
 });
 
 describe("the sweep at the start", () => {
-  test("kills the processes of every task of this data directory, and of no other", async () => {
+  test("the sweep at the start kills the processes of every task of this data directory, and of no other", async () => {
     const dataDir = await temporaryDirectory();
     const mine = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: `${dataDir}/tmp/1`, HOME: `${dataDir}/homes/1` };
     const leftovers = [await start(mine), await start({ ...mine, BRIDGE_TASK_ID: "tenant/x", HOME: "/elsewhere" })];
@@ -131,7 +131,7 @@ describe("the sweep at the start", () => {
     expect(others.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
   });
 
-  test("kills only processes with the labels of the previous Bridge, and records its own label family", async () => {
+  test("the sweep at the start kills only processes with the labels of the previous Bridge, and records its own label family", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "process-labels");
     writeFileSync(file, `12345 ${positionOf(dataDir)}\n`);
@@ -152,7 +152,7 @@ describe("the sweep at the start", () => {
     expect(neighbor.exitCode ?? neighbor.signalCode).toBeNull();
   });
 
-  test("does not kill the shell of a task that starts the next Bridge", async () => {
+  test("the sweep at the start does not kill the shell of a task that starts the next Bridge", async () => {
     const dataDir = await temporaryDirectory();
     const sweepModule = path.resolve(import.meta.dirname, "../../../../adapters/shared/process/sweep-processes.ts");
     const code = `const { sweepLeftovers } = await import(${JSON.stringify(sweepModule)});

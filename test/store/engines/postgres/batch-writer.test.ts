@@ -206,7 +206,7 @@ const endOperation: OperationKind<{ task: Task }, boolean> = {
 };
 
 describe("operations of several kinds on one task", () => {
-  test("take effect in the order of their calls, and so do their events", async () => {
+  test("operations of several kinds on one task take effect in the order of their calls, and so do their events", async () => {
     const { database, node } = await open({ kinds: [endOperation] });
     const [task, other] = [await acceptedTask(node), await acceptedTask(node)];
     const end = () => node.writer.write(endOperation, { task }, { patient: true });
@@ -215,7 +215,7 @@ describe("operations of several kinds on one task", () => {
     expect((await readMarks(database)).map(({ mark }) => mark)).toEqual(["a", "end", "c"]);
   });
 
-  test("use one transaction if their kinds run in the order of their calls", async () => {
+  test("operations of several kinds on one task use one transaction if their kinds run in the order of their calls", async () => {
     const { database, node } = await open({ kinds: [endOperation] });
     const tasks = [await acceptedTask(node), await acceptedTask(node)];
     const before = await countTransactions(database);
@@ -226,7 +226,7 @@ describe("operations of several kinds on one task", () => {
 });
 
 describe("a task that another session has locked", () => {
-  test("delays only its own writes, which keep their order", async () => {
+  test("a task that another session has locked delays only its own writes, which keep their order", async () => {
     const { database, node } = await open({ lockMs: 50 });
     const [locked, free] = [await acceptedTask(node), await acceptedTask(node)];
     const session = await connect({ url: database.urlAt(database.port) });
@@ -242,7 +242,7 @@ describe("a task that another session has locked", () => {
     expect((await readMarks(database)).map(({ mark }) => mark)).toEqual(["free", "a", "b"]);
   });
 
-  test("keeps its writes in order if it is unlocked between two of them", async () => {
+  test("a task that another session has locked keeps its writes in order if it is unlocked between two of them", async () => {
     const succeeded: string[] = [];
     const blockedOperation = createBlockedOperation(succeeded);
     const { node } = await open({ kinds: [blockedOperation] });
@@ -283,12 +283,12 @@ const carelessOperation: OperationKind<null, string> = {
 };
 
 describe("a failing operation", () => {
-  test("is rejected if PostgreSQL answers COMMIT with ROLLBACK", async () => {
+  test("a failing operation is rejected if PostgreSQL answers COMMIT with ROLLBACK", async () => {
     const { node } = await open({ kinds: [carelessOperation] });
     await expect(node.writer.write(carelessOperation, null)).rejects.toThrow("PostgreSQL answered COMMIT with ROLLBACK.");
   });
 
-  test("fails alone, and the others of its batch are stored", async () => {
+  test("a failing operation fails alone, and the others of its batch are stored", async () => {
     const { database, node } = await open();
     const results = await Promise.allSettled(["one", "two\u0000", "three"].map((taskId) => accept(node.writer, { taskId })));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -301,7 +301,7 @@ describe("a failing operation", () => {
     expect(node.faults).toEqual([]);
   });
 
-  test("in the statement that inserts the events fails alone, too", async () => {
+  test("a failing operation in the statement that inserts the events fails alone, too", async () => {
     const { database, node } = await open();
     const task = await acceptedTask(node);
     const write = (data: string) =>
@@ -311,7 +311,7 @@ describe("a failing operation", () => {
     expect((await readMarks(database)).map(({ mark }) => mark)).toEqual(["a", "b"]);
   });
 
-  test("that fails only at COMMIT is rejected, and the others are stored", async () => {
+  test("a failing operation that fails only at COMMIT is rejected, and the others are stored", async () => {
     const { database, node } = await open();
     await database.query(`CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN IF NEW.id = 'late' THEN RAISE check_violation; END IF; RETURN NULL; END $$`);
@@ -359,7 +359,7 @@ describe("several nodes", () => {
     expect(numbers.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: marks.length + nodes.length }, (_, index) => index + 1));
   });
 
-  test("that append to the same tasks in a different order do not deadlock", async () => {
+  test("several nodes that append to the same tasks in a different order do not deadlock", async () => {
     const { database, node } = await open();
     const other = startNode(database.urlAt(database.port));
     const tasks = await Promise.all(Array.from({ length: 20 }, () => acceptedTask(node)));
@@ -373,7 +373,7 @@ describe("several nodes", () => {
     expect([...node.faults, ...other.faults]).toEqual([]);
   });
 
-  test("that accept the same tasks in a different order insert each once, without a deadlock", async () => {
+  test("several nodes that accept the same tasks in a different order insert each once, without a deadlock", async () => {
     const { node, database } = await open();
     const other = startNode(database.urlAt(database.port));
     for (let round = 0; round < 20; round += 1) {
@@ -423,7 +423,7 @@ function expectStored(marks: readonly StoredMark[], writers: readonly Appended[]
 describe("connections that are cut exactly at COMMIT", () => {
   const CUTS = 200;
 
-  test("lose and double nothing: the server is asked for the outcome", async () => {
+  test("connections that are cut exactly at COMMIT lose and double nothing: the server is asked for the outcome", async () => {
     const { database, proxy, node } = await openBehindProxy();
     const other = startNode(database.urlAt(database.port));
     let commits = 0;
@@ -446,7 +446,7 @@ describe("connections that are cut exactly at COMMIT", () => {
     expect(node.settled.aborted).toBeGreaterThan(50);
   });
 
-  test("report events with unknown numbers as unknown", async () => {
+  test("connections that are cut exactly at COMMIT report events with unknown numbers as unknown", async () => {
     const { proxy, node } = await openBehindProxy();
     const task = await acceptedTask(node);
     const decisions = ["reply" as const, null];
@@ -512,7 +512,7 @@ test("a network that fails within a commit does not hold the lock on event numbe
 });
 
 describe("an unavailable database", () => {
-  test("rejects impatient writes and stores patient ones in order when it is back", async () => {
+  test("an unavailable database rejects impatient writes and stores patient ones in order when it is back", async () => {
     const { database, proxy, node } = await openBehindProxy();
     const task = await acceptedTask(node);
     proxy.cut();
@@ -525,7 +525,7 @@ describe("an unavailable database", () => {
     expect(node.faults.length).toBeGreaterThan(0);
   });
 
-  test("is detected when the network holds all packets", async () => {
+  test("an unavailable database is detected when the network holds all packets", async () => {
     const { database, proxy, node } = await openBehindProxy({ answerMs: 200 });
     const task = await acceptedTask(node);
     proxy.stall();
@@ -537,7 +537,7 @@ describe("an unavailable database", () => {
     expectStored(await readMarks(database), [{ task, resolved: ["patient"], rejected: ["impatient"] }]);
   });
 
-  test("gets a new connection after the old one was cut between two writes", async () => {
+  test("an unavailable database gets a new connection after the old one was cut between two writes", async () => {
     const { proxy, node } = await openBehindProxy();
     const task = await acceptedTask(node);
     const before = proxy.connections;
@@ -546,7 +546,7 @@ describe("an unavailable database", () => {
     expect(proxy.connections).toBeGreaterThan(before);
   });
 
-  test("does not delay the stop of Bridge: writes that wait are rejected", async () => {
+  test("an unavailable database does not delay the stop of Bridge: writes that wait are rejected", async () => {
     const { proxy, node } = await openBehindProxy();
     const task = await acceptedTask(node);
     proxy.cut();
@@ -558,7 +558,7 @@ describe("an unavailable database", () => {
     await expect(append(node.writer, task, ["b"])).rejects.toThrow("Bridge is stopping.");
   });
 
-  test("stores all writes that were made before the stop if it is there", async () => {
+  test("an unavailable database stores all writes that were made before the stop if it is there", async () => {
     const { database, node } = await open();
     const task = await acceptedTask(node);
     const writes = ["a", "b"].map((mark) => append(node.writer, task, [mark]));
@@ -571,7 +571,7 @@ describe("an unavailable database", () => {
 describe("a server that crashes and restarts under load", () => {
   const CRASHES = 5;
 
-  test("loses no acknowledged write and doubles none", async () => {
+  test("a server that crashes and restarts under load loses no acknowledged write and doubles none", async () => {
     const cluster = await startCluster();
     onTestFinished(() => cluster.close());
     const database = await createDatabase({ isEmpty: true, port: cluster.port });

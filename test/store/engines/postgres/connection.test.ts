@@ -22,13 +22,13 @@ const raise = (code: string): string => `DO $$ BEGIN RAISE EXCEPTION 'x' USING E
 const raiseIn = (connection: Connection, code: string) => connection.query(raise(code));
 
 describe("a connection", () => {
-  test("returns bigint columns as numbers", async () => {
+  test("a connection returns bigint columns as numbers", async () => {
     const { connection } = await open();
     const { rows } = await connection.query("SELECT 1764000000123::bigint AS time, NULL::bigint AS none, true AS flag, 'x'::text AS text");
     expect(rows).toEqual([{ time: 1_764_000_000_123, none: null, flag: true, text: "x" }]);
   });
 
-  test("acknowledges commits only when they are on the disk, even if the database has another default", async () => {
+  test("a connection acknowledges commits only when they are on the disk, even if the database has another default", async () => {
     const { url, query } = await open();
     const [{ name } = { name: "" }] = await query<{ name: string }>("SELECT current_database() AS name");
     const show = async () => {
@@ -42,7 +42,7 @@ describe("a connection", () => {
     expect(await show()).toBe("remote_apply");
   });
 
-  test("throws the first error of statements that are sent together", async () => {
+  test("a connection throws the first error of statements that are sent together", async () => {
     const { connection } = await open();
     const sent = connection.together(() => [connection.query("BEGIN"), connection.query("SELECT 1 / 0"), connection.query("SELECT 1")]);
     await expect(sent).rejects.toThrow("division by zero");
@@ -50,7 +50,7 @@ describe("a connection", () => {
     expect((await connection.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   });
 
-  test("sends statements without waiting for answers", async () => {
+  test("a connection sends statements without waiting for answers", async () => {
     const { connection } = await open();
     const ended: string[] = [];
     await connection.together(() => [
@@ -77,13 +77,13 @@ describe("a fault", () => {
     expect(await faultOf(() => connection.query(raise(code)))).toBe("operation");
   });
 
-  test("of a server that does not listen, or lacks the database, means that the database is unavailable", async () => {
+  test("a fault of a server that does not listen, or lacks the database, means that the database is unavailable", async () => {
     expect(await faultOf(() => connect({ url: "postgres://bridge@127.0.0.1:1/bridge" }))).toBe("unavailable");
     const { url } = await open();
     expect(await faultOf(() => connect({ url: `${url}_missing` }))).toBe("unavailable");
   });
 
-  test("of a terminated session means that the database is unavailable, for the running statement and for later ones", async () => {
+  test("a fault of a terminated session means that the database is unavailable, for the running statement and for later ones", async () => {
     const { connection, query } = await open();
     const { rows } = await connection.query("SELECT pg_backend_pid() AS pid");
     const running = faultOf(() => connection.query("SELECT pg_sleep(3600)"));
@@ -93,7 +93,7 @@ describe("a fault", () => {
     expect(connection.isLost).toBe(true);
   });
 
-  test("of a prepared statement that another client has prepared in the session means that the database is unavailable", async () => {
+  test("a fault of a prepared statement that another client has prepared in the session means that the database is unavailable", async () => {
     const { connection } = await open();
     await connection.query("PREPARE count AS SELECT 1");
     const statement = { name: "count", text: "SELECT $1::int" };
@@ -102,7 +102,7 @@ describe("a fault", () => {
     expect(await faultOf(async () => raiseIn((await open()).connection, "26000"))).toBe("unavailable");
   });
 
-  test("of Bridge's own code is not taken for a fault of the database", () => {
+  test("a fault of Bridge's own code is not taken for a fault of the database", () => {
     expect(classifyFault(new TypeError("x is not a function"))).toBe("operation");
   });
 });

@@ -13,7 +13,7 @@ import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 const migrations = readdirSync(new URL("../../../../migrations/postgres/", import.meta.url));
 
 describe("migrate", () => {
-  test("creates the schema in an empty database, and changes nothing the second time", async () => {
+  test("migrate creates the schema in an empty database, and changes nothing the second time", async () => {
     const database = await createDatabase({ isEmpty: true });
     expect(await migrate(database.urlAt(database.port))).toBe(migrations.length);
     expect(await migrate(database.urlAt(database.port))).toBe(migrations.length);
@@ -27,7 +27,7 @@ describe("migrate", () => {
     expect(new Set(versions)).toEqual(new Set([migrations.length]));
   });
 
-  test("refuses a schema that is newer than the code", async () => {
+  test("migrate refuses a schema that is newer than the code", async () => {
     const database = await createDatabase();
     await database.query("UPDATE meta SET value = '99' WHERE name = 'schema_version'");
     await database.query("UPDATE meta SET value = '50' WHERE name = 'compatible_from'");
@@ -36,7 +36,7 @@ describe("migrate", () => {
     );
   });
 
-  test("accepts a newer schema that is compatible with the code, and does not change it", async () => {
+  test("migrate accepts a newer schema that is compatible with the code, and does not change it", async () => {
     const database = await createDatabase();
     await database.query("UPDATE meta SET value = '99' WHERE name = 'schema_version'");
     await database.query(`UPDATE meta SET value = '${migrations.length}' WHERE name = 'compatible_from'`);
@@ -44,7 +44,7 @@ describe("migrate", () => {
     expect(await migrate(database.urlAt(database.port), { isAllowed: false })).toBe(99);
   });
 
-  test("stores the highest version with which one of its migrations is compatible", async () => {
+  test("migrate stores the highest version with which one of its migrations is compatible", async () => {
     const directory = await writeMigrations([
       "-- compatible-from: 1\nCREATE TABLE meta (name text PRIMARY KEY, value text);",
       "-- compatible-from: 2\nCREATE TABLE a (b int);",
@@ -58,7 +58,7 @@ describe("migrate", () => {
     expect(await database.query("SELECT value FROM meta WHERE name = 'compatible_from'")).toEqual([{ value: "2" }]);
   });
 
-  test("refuses migrations that do not state with which versions they are compatible", async () => {
+  test("migrate refuses migrations that do not state with which versions they are compatible", async () => {
     const directory = await writeMigrations(["CREATE TABLE a (b int);"]);
     const database = await createDatabase({ isEmpty: true });
     await expect(migrate(database.urlAt(database.port), { directory })).rejects.toThrow(
@@ -66,7 +66,7 @@ describe("migrate", () => {
     );
   });
 
-  test("refuses an older schema, without changing it, if it may not migrate", async () => {
+  test("migrate refuses an older schema, without changing it, if it may not migrate", async () => {
     const database = await createDatabase({ isEmpty: true });
     await expect(migrate(database.urlAt(database.port), { isAllowed: false })).rejects.toThrow(
       `the database has schema version 0, this Bridge needs version ${migrations.length}, and BRIDGE_MIGRATE is off. Run: npx brg db migrate`,

@@ -16,7 +16,7 @@ function thrownBy(act: () => unknown): unknown {
 }
 
 describe("a directory of Bridge", () => {
-  test("is created with its missing parents, for its owner only, with any umask", async () => {
+  test("a directory of Bridge is created with its missing parents, for its owner only, with any umask", async () => {
     const place = path.join(await temporaryDirectory(), "one/two/three");
     const umask = process.umask(0o777);
     try {
@@ -44,7 +44,7 @@ describe("a directory of Bridge", () => {
     expect((error as Error).message.length).toBeLessThan(500);
   });
 
-  test("is rejected if its path is a file or a broken link", async () => {
+  test("a directory of Bridge is rejected if its path is a file or a broken link", async () => {
     const directory = await temporaryDirectory();
     await writeFile(path.join(directory, "file"), "");
     await symlink("nothing", path.join(directory, "link"));
@@ -54,7 +54,7 @@ describe("a directory of Bridge", () => {
 });
 
 describe("a database", () => {
-  test("is at the target of its links, whether it exists or not", async () => {
+  test("a database is at the target of its links, whether it exists or not", async () => {
     const directory = await temporaryDirectory();
     await mkdir(path.join(directory, "real"));
     await symlink("real", path.join(directory, "alias"));
@@ -67,7 +67,7 @@ describe("a database", () => {
     expect(locateDatabase(path.join(directory, "new/bridge.db"))).toBe(path.join(directory, "new/bridge.db"));
   });
 
-  test("whose links form a loop, or lead to no directory, is rejected with an error", async () => {
+  test("a database whose links form a loop, or lead to no directory, is rejected with an error", async () => {
     const directory = await temporaryDirectory();
     await symlink("circle.db", path.join(directory, "circle.db"));
     await symlink("nowhere/bridge.db", path.join(directory, "bridge.db"));
