@@ -103,7 +103,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.finishTaskIfRunning(first.task, newFinish())).toMatchObject({ state: "completed" });
       });
 
-      test("store: ${subject.name} accept of fifty concurrent inserts of one id, one succeeds", async () => {
+      test("of fifty concurrent inserts of one id, one succeeds", async () => {
         const { store } = await open();
         const all = await Promise.all(Array.from({ length: 50 }, () => store.insertTaskIfAbsent(newTask())));
         expect(all.filter(({ inserted }) => inserted)).toHaveLength(1);
@@ -265,7 +265,7 @@ export function storeConformance(subject: StoreSubject): void {
     });
 
     describe("end", () => {
-      test("store: ${subject.name} end writes state, terminal event and callback in one transaction, once", async () => {
+      test("the end of a task writes state, terminal event and callback in one transaction, once", async () => {
         const { store, published } = await open(() => 1_000);
         const task = await started(store);
         const ends = await Promise.all([
@@ -279,7 +279,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
       });
 
-      test("store: ${subject.name} end passes the callback to its listener once, as a read of the store returns it", async () => {
+      test("the end of a task passes the callback to its listener once, as a read of the store returns it", async () => {
         const { store } = await open();
         const passed: DueCallback[] = [];
         store.onCallback((callback) => passed.push(callback));
@@ -295,7 +295,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(passed).toHaveLength(1);
       });
 
-      test("store: ${subject.name} end publishes the start event of a queued task before its terminal event", async () => {
+      test("the end of a task publishes the start event of a queued task before its terminal event", async () => {
         const { store, published } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
         expect(await store.finishTaskIfRunning(task, newFinish())).toBeNull();
@@ -304,7 +304,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
       });
 
-      test("store: ${subject.name} end rejects the pending approvals of the task, also after an end that failed and after a restart", async () => {
+      test("the end of a task rejects the pending approvals of the task, also after an end that failed and after a restart", async () => {
         const { store, reopen } = await open();
         const task = await started(store);
         const approval = { approvalId: "apr", toolCallId: "call", toolName: "shell", shownInput: "{}", expiresInMs: 60_000 };
@@ -318,7 +318,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(types).toEqual(["execution.started", "tool.approval_requested", "tool.approval_resolved", "execution.completed"]);
       });
 
-      test("store: ${subject.name} end never changes the state of an ended task", async () => {
+      test("the end of a task never changes the state of an ended task", async () => {
         const { store } = await open();
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish());
@@ -328,7 +328,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.findTask("default", "task-1")).toMatchObject({ state: "completed", result: { output: "done" } });
       });
 
-      test("store: ${subject.name} end rejects a completed task without a start, by a constraint of the schema", async () => {
+      test("the end of a task rejects a completed task without a start, by a constraint of the schema", async () => {
         const { store } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
         await expect(store.finishTaskIfQueued(task, newFinish({ state: "completed" }))).rejects.toThrow(/check/i);
