@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import type { LaneTask } from "../src/dispatch/scheduler/lane-task.ts";
 import { createScheduler } from "../src/dispatch/scheduler/scheduler.ts";
 import { openSqlite, type SqliteDriver } from "../src/store/engines/sqlite/driver.ts";
-import { claimSql } from "../src/store/tasks/sqlite-claim.ts";
+import { claimSql } from "../src/store/tasks/sqlite-writes.ts";
 import type { TenantQuota } from "../src/task.ts";
 import { median } from "./statistics.ts";
 

@@ -4,6 +4,18 @@ const vocabulary = ["^src/contract/", "^src/task\\.ts$", "^src/errors\\.ts$"];
 const sharedPackages = "^packages/(async-kit|nofollow-fs)/";
 const catalog = "^adapters/index\\.ts$";
 const config = "^src/config/";
+const subjectTypes = "^src/store/.*/interface\\.ts$";
+/** What every subject of the store may import: the types and the rows of all subjects, and what knows no subject. */
+const storeBasis = [
+  "store/column-text.ts",
+  "store/page.ts",
+  "store/writes.ts",
+  "store/engines",
+  subjectTypes,
+  "^src/store/.*rows\\.ts$",
+  "store/tasks/summary.ts",
+  "store/tasks/gapped-json.ts",
+];
 
 /**
  * What each room of the source may import besides itself, the shared packages and the vocabulary, from the bottom to the top. A name is a
@@ -15,6 +27,21 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   "trace-context.ts": [],
   timers: [],
   config: ["nearest-name.ts"],
+  "store/column-text.ts": [],
+  "store/page.ts": [],
+  "store/writes.ts": [],
+  "store/engines/sqlite": ["store/writes.ts"],
+  "store/engines/postgres": ["store/writes.ts", subjectTypes],
+  "store/events": storeBasis,
+  "store/usage": storeBasis,
+  "store/approvals": [...storeBasis, "store/events"],
+  "store/posts": [...storeBasis, "store/events"],
+  "store/attention": storeBasis,
+  "store/access": storeBasis,
+  "store/tasks": [...storeBasis, "store/events", "store/usage", "store/approvals", "store/posts"],
+  "store/traces": [...storeBasis, "store/events", "store/tasks"],
+  "store/nodes": [...storeBasis, "store/tasks"],
+  "store/maintenance": [...storeBasis, "store/events", "store/usage", "store/posts", "store/access", "store/tasks"],
   store: [],
   network: [],
   requests: ["nearest-name.ts"],

@@ -10,7 +10,7 @@ const commands: Readonly<Record<string, (url: string) => Promise<string>>> = {
     return `The database has schema version ${await migrateDatabase(url)}.`;
   },
   async "epoch renew"(url) {
-    const { renewEpoch } = await import("../store/events/postgres-renew-epoch.ts");
+    const { renewEpoch } = await import("../store/events/postgres-epoch.ts");
     return `The event ids of the database have the new epoch ${await renewEpoch(url)}.`;
   },
 };

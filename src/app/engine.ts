@@ -16,7 +16,7 @@ import type { Lookup } from "../network/dns-resolver.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "../registry/adapter-registry.ts";
 import { createAvailableAdapters } from "../registry/available-adapters.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
-import { createFaultLog } from "../store/engines/sqlite/fault-log.ts";
+import { createFaultLog } from "../store/engines/sqlite/faults.ts";
 import type { Hint } from "../store/nodes/interface.ts";
 import type { Store } from "../store/store.ts";
 import { formatTraceparent, type TracedTask } from "../trace-context.ts";

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createSessionOperations } from "./access/sqlite-sessions.ts";
-import { createTicketOperations } from "./access/sqlite-tickets.ts";
+import { createSessionOperations, createTicketOperations } from "./access/sqlite.ts";
 import { createApprovalOperations } from "./approvals/sqlite.ts";
 import { createAttentionOperations } from "./attention/sqlite.ts";
 import { openSqlite } from "./engines/sqlite/driver.ts";
@@ -10,13 +9,10 @@ import { createRetentionOperations } from "./maintenance/sqlite-retention.ts";
 import { createCallbackOperations } from "./posts/sqlite-callbacks.ts";
 import { createWebhookOperations } from "./posts/sqlite-webhooks.ts";
 import type { Store } from "./store.ts";
-import { createAgentOperations } from "./tasks/sqlite-agents.ts";
-import { createTaskListOperations } from "./tasks/sqlite-lists.ts";
-import { createResumeTokenOperations } from "./tasks/sqlite-resume-tokens.ts";
-import { createTaskStatusOperations } from "./tasks/sqlite-status.ts";
-import { createStopOperations } from "./tasks/sqlite-stops.ts";
+import { createAgentOperations, createTaskListOperations } from "./tasks/sqlite-lists.ts";
+import { createTaskReads } from "./tasks/sqlite-reads.ts";
 import { createLongTextOperations } from "./tasks/sqlite-texts.ts";
-import { createTaskOperations } from "./tasks/sqlite-writes.ts";
+import { createStopOperations, createTaskWrites } from "./tasks/sqlite-writes.ts";
 import { createTraceOperations } from "./traces/sqlite.ts";
 import { createUsageOperations } from "./usage/sqlite.ts";
 
@@ -51,8 +47,8 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     epoch,
     ...events.operations,
     ...approvals.operations,
-    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, usage, clock }),
-    ...createTaskStatusOperations(driver, clock),
+    ...createTaskReads(driver, longTexts, clock),
+    ...createTaskWrites(driver, { events, approvals, callbacks, usage, clock }),
     ...createTaskListOperations(driver, deletions.operations),
     ...createStopOperations(driver),
     keepLongTexts: longTexts.keepLongTexts,
@@ -61,7 +57,6 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...webhooks.operations,
     ...createTraceOperations(driver, clock),
     ...createAttentionOperations(driver, clock),
-    ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...tickets.operations,
     ...sessions.operations,

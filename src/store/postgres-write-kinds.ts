@@ -1,7 +1,7 @@
-import { issueOperation, redeemOperation } from "./access/postgres-tickets.ts";
-import { askOperation, decideOperation, findAskingTaskOperation } from "./approvals/postgres-writes.ts";
+import { issueOperation, redeemOperation } from "./access/postgres.ts";
+import { askOperation, decideOperation, findAskingTaskOperation } from "./approvals/postgres.ts";
 import type { AnyKind } from "./engines/postgres/batch-transaction.ts";
-import { appendOperation } from "./events/postgres-append.ts";
+import { appendOperation } from "./events/postgres.ts";
 import { deleteOperation, purgeOperation } from "./maintenance/postgres-deletion.ts";
 import { checkOperation, pruneOperation } from "./maintenance/postgres-retention.ts";
 import { redeliverOperation, settleOperation } from "./posts/postgres-callbacks.ts";
@@ -9,9 +9,8 @@ import { releaseIdleOriginsOperation, takeOriginsOperation } from "./posts/postg
 import { acceptOperation } from "./tasks/postgres-accept.ts";
 import { claimOperation } from "./tasks/postgres-claim.ts";
 import { finishOperation } from "./tasks/postgres-finish.ts";
-import { requeueOperation } from "./tasks/postgres-requeue.ts";
-import { stopOperation } from "./tasks/postgres-stop.ts";
 import { deleteChunksOperation, insertChunksOperation } from "./tasks/postgres-texts.ts";
+import { requeueOperation, stopOperation } from "./tasks/postgres-writes.ts";
 
 /**
  * All kinds of writes, in the order in which a batch runs them. What a run of a task does comes before its end, and the end before a claim,

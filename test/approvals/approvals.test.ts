@@ -5,7 +5,7 @@ import { type Approval, type Approvals, createApprovals } from "../../src/approv
 import { MAX_PENDING_APPROVALS } from "../../src/store/approvals/rows.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
-import { newFinish } from "../conformance/store/store.ts";
+import { newFinish } from "../conformance/store/fixtures.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 import { openSharedLog, startTask } from "../events/log-fixture.ts";
 import { databaseOf } from "../support/database-subject.ts";

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createCallbacks } from "../../src/callbacks/callbacks.ts";
 import { createDnsResolver, type FoundAddress } from "../../src/network/dns-resolver.ts";
 import type { Task } from "../../src/task.ts";
-import { newTask } from "../conformance/store/store.ts";
+import { newTask } from "../conformance/store/fixtures.ts";
 import { scaled } from "../harness/machine.ts";
 import { startNameServer } from "../network/name-server.ts";
 import { databaseOf } from "../support/database-subject.ts";

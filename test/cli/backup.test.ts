@@ -2,7 +2,7 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { runCli } from "../../packages/bridge-cli/test/start-cli.ts";
-import type { BackupManifest } from "../../src/store/maintenance/backup-manifest.ts";
+import type { BackupManifest } from "../../src/store/maintenance/backup-file.ts";
 import { type BridgeProgram, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { databaseOf, engine } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

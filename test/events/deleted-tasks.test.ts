@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createLogFeed, createTaskFeed, type EventFeed, type StoredEvent } from "../../src/events/event-feed.ts";
 import { followEvents } from "../../src/events/follow-events.ts";
 import type { Task } from "../../src/task.ts";
-import { newFinish } from "../conformance/store/store.ts";
+import { newFinish } from "../conformance/store/fixtures.ts";
 import { openLog, startTask } from "./log-fixture.ts";
 
 type Log = Awaited<ReturnType<typeof openLog>>;

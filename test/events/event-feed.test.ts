@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createLogFeed, createTaskFeed, type EventFilter, isTerminal, type StoredEvent } from "../../src/events/event-feed.ts";
-import { newFinish } from "../conformance/store/store.ts";
+import { newFinish } from "../conformance/store/fixtures.ts";
 import { openLog, readAll, startTask } from "./log-fixture.ts";
 
 test("a feed reads the same events from the store as it matches live", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredEvent } from "../../src/store/events/interface.ts";
-import { newFinish } from "../conformance/store/store.ts";
+import { newFinish } from "../conformance/store/fixtures.ts";
 import { openLog, readAll, startTask } from "./log-fixture.ts";
 
 const text = (content: string) => ({ type: "assistant.text", data: { content } }) as const;

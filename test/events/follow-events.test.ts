@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { createLogFeed, createTaskFeed, type EventFeed, type StoredEvent } from "../../src/events/event-feed.ts";
 import { formatEventId } from "../../src/events/event-id.ts";
 import { type EventPosition, followEvents, positionOf } from "../../src/events/follow-events.ts";
-import { newFinish } from "../conformance/store/store.ts";
+import { newFinish } from "../conformance/store/fixtures.ts";
 import { openLog, startTask } from "./log-fixture.ts";
 import { createScriptedStore } from "./scripted-store.ts";
 

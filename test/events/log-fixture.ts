@@ -6,7 +6,7 @@ import type { StoredEvent } from "../../src/store/events/interface.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { NewTask } from "../../src/store/tasks/interface.ts";
 import type { Task } from "../../src/task.ts";
-import { newTask } from "../conformance/store/store.ts";
+import { newTask } from "../conformance/store/fixtures.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

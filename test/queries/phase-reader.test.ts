@@ -4,7 +4,7 @@ import type { AdapterEventType } from "#contract";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createPhaseReader } from "../../src/queries/phase-reader.ts";
-import { newFinish, newTask } from "../conformance/store/store.ts";
+import { newFinish, newTask } from "../conformance/store/fixtures.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

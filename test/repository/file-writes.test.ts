@@ -14,8 +14,10 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "src/cluster/node-identity.ts": { calls: ["openSync", "renameSync", "writeSync"], because: ownData },
   "src/access/add-token.ts": { calls: ["chownSync", "open", "rename", "rmSync"], because: "the operator's own file" },
   "src/app/check-config.ts": { calls: ["mkdtempDisposableSync"], because: "a new directory of the operator's command" },
-  "src/store/maintenance/backup-manifest.ts": { calls: ["open", "rename"], because: "a backup, where the operator wants it" },
-  "src/store/maintenance/new-backup.ts": { calls: ["openSync", "rmSync"], because: "a backup, where the operator wants it" },
+  "src/store/maintenance/backup-file.ts": {
+    calls: ["open", "openSync", "rename", "rmSync"],
+    because: "a backup, where the operator wants it",
+  },
   "src/store/maintenance/sqlite-restore.ts": { calls: ["chownSync", "copyFile", "rename", "rmSync"], because: ownData },
   "src/cluster/shared-files.ts": { calls: ["writeFileSync"], because: "the file is in the directory above those of the tasks" },
   "src/access/generated-token.ts": { calls: ["writeFileSync"], because: ownData },

@@ -8,17 +8,12 @@ import { openStore } from "../../src/store/open-sqlite.ts";
 import { callbackStates } from "../../src/store/posts/interface.ts";
 import type { TaskFilter } from "../../src/store/tasks/interface.ts";
 import { taskStates } from "../../src/task.ts";
-import { attentionConformance } from "../conformance/store/attention.ts";
-import { newFinish, newTask, started, storeConformance } from "../conformance/store/store.ts";
-import { traceConformance } from "../conformance/store/traces.ts";
-import { webhookConformance } from "../conformance/store/webhooks.ts";
+import { newFinish, newTask, started } from "../conformance/store/fixtures.ts";
+import { storeConformance } from "../conformance/store/store.ts";
 import { sqliteSubject } from "../support/sqlite-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 storeConformance(sqliteSubject);
-webhookConformance(sqliteSubject);
-attentionConformance(sqliteSubject);
-traceConformance(sqliteSubject);
 
 const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
 

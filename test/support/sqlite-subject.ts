@@ -1,6 +1,6 @@
 import path from "node:path";
 import { openStore } from "../../src/store/open-sqlite.ts";
-import type { StoreSubject } from "../conformance/store/store.ts";
+import type { StoreSubject } from "../conformance/store/fixtures.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** Opens stores of the SQLite engine for the tests that every engine must pass. */

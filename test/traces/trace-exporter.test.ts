@@ -5,7 +5,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { ExportAnswer } from "../../src/traces/otlp-exporter.ts";
 import type { Span } from "../../src/traces/span.ts";
 import { createTraceExporter } from "../../src/traces/trace-exporter.ts";
-import { newFinish, started } from "../conformance/store/store.ts";
+import { newFinish, started } from "../conformance/store/fixtures.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -3,7 +3,7 @@ import type { NewDelivery, WebhookEvent } from "../../src/store/posts/interface.
 import type { Store } from "../../src/store/store.ts";
 import { createLogFollower } from "../../src/webhooks/log-follower.ts";
 import { defaultTypes, type Subscription, type WebhookFilter } from "../../src/webhooks/subscription.ts";
-import { newFinish, newTask, started } from "../conformance/store/store.ts";
+import { newFinish, newTask, started } from "../conformance/store/fixtures.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import { createRunFollower, MAX_FOLLOWED_PER_TENANT } from "../../src/websocket/run-follower.ts";
-import { newFinish } from "../conformance/store/store.ts";
+import { newFinish } from "../conformance/store/fixtures.ts";
 import { openLog, startTask } from "../events/log-fixture.ts";
 import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
 import { askUntil } from "../support/until.ts";

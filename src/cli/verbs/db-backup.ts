@@ -1,7 +1,8 @@
 import path from "node:path";
 import { printRecord } from "bridge-cli";
+
 import packageJson from "../../../package.json" with { type: "json" };
-import { manifestOf } from "../../store/maintenance/backup-manifest.ts";
+import { manifestOf } from "../../store/maintenance/backup-file.ts";
 import { createLocalVerb, findDatabase } from "../run-local.ts";
 
 /** Writes a verified backup of the database, and prints its manifest. */

@@ -27,7 +27,7 @@ async function check({ databaseFile, databaseUrl }: ReturnType<typeof findDataba
 
 async function adviseOn({ engine, database }: DatabaseReport): Promise<string> {
   if (engine === "sqlite") {
-    const { remedyOf } = await import("../../store/engines/sqlite/damage.ts");
+    const { remedyOf } = await import("../../store/engines/sqlite/faults.ts");
     return `${remedyOf(database)} Then find out why it was damaged: disk, memory, or another program that writes to the file.`;
   }
   return "Stop all nodes, and restore a backup: brg db restore <file> --force. Then find out why it was damaged.";

@@ -1,7 +1,6 @@
 import type { TaskIdentity } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
-import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import { createLengthLimit } from "../engines/sqlite/read-length.ts";
+import { createLengthLimit, type SqliteDriver } from "../engines/sqlite/driver.ts";
 import { type createEventOperations, selectRun } from "../events/sqlite.ts";
 import type { Approval, ApprovalDecision, ApprovalStore } from "./interface.ts";
 import {

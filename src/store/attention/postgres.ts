@@ -1,6 +1,5 @@
 import type { Reader } from "../engines/postgres/reader-pool.ts";
-import { serverClock } from "../engines/postgres/server-clock.ts";
-import { numberParameters, toStatement } from "../engines/postgres/to-statement.ts";
+import { numberParameters, serverClock, toStatement } from "../engines/postgres/statements.ts";
 import type { AttentionStore } from "./interface.ts";
 import { readAttention, selectFaults } from "./rows.ts";
 

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { advisoryLocks } from "../engines/postgres/advisory-locks.ts";
+import { StartError } from "../../errors.ts";
 import { type Connection, type ConnectionOptions, connect, DatabaseUnavailableError, type Row } from "../engines/postgres/connection.ts";
-import { lastEventNumber } from "./postgres-reads.ts";
+import { explainStartError } from "../engines/postgres/prepare-database.ts";
+import { advisoryLocks, serverClock } from "../engines/postgres/statements.ts";
+import { lastEventNumber } from "./postgres.ts";
 
 /** The epoch of the event log of a database, which names the log in event ids. */
 export interface LogEpoch {
@@ -98,7 +100,9 @@ const toFound = (timeline: string, row: Row): FoundEpoch => ({
 
 /** The name of a file of the write-ahead log begins with the timeline of the server. */
 const selectTimeline = "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline";
+
 const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`;
+
 const selectEpoch = `SELECT ${metaValue("timeline")} AS timeline, ${metaValue("epoch")} AS epoch, ${metaValue("epoch_start")} AS start`;
 
 /** Stores the timeline and, if there was another one before, a new epoch. Of several nodes, the first one does it. */
@@ -117,3 +121,50 @@ async function renew(connection: Connection, timeline: string): Promise<void> {
 }
 
 const upsertMeta = "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+/**
+ * Starts a new epoch of event ids, for a database that was restored from a backup. Returns the epoch. Throws StartError if a node is
+ * alive, because it would continue to use the old epoch.
+ */
+export async function renewEpoch(url: string): Promise<string> {
+  try {
+    return await storeEpoch(url);
+  } catch (error) {
+    throw explainStartError(error, url);
+  }
+}
+
+async function storeEpoch(url: string): Promise<string> {
+  const connection = await connect({ url });
+  try {
+    await connection.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    // No node joins before the commit.
+    await connection.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.join})`);
+    const { rows } = await connection.query(selectLiving);
+    if (rows.length > 0) throw refusal(rows.map((row) => `${row["name"]} (${row["seconds"]} s)`));
+    const epoch = randomBytes(5).toString("hex");
+    await connection.query(upsertEpoch, [epoch]);
+    await connection.query(endNodes);
+    await connection.query("COMMIT");
+    return epoch;
+  } finally {
+    // Also ends a transaction that was not committed.
+    connection.close();
+  }
+}
+
+/** Selects the nodes that may be alive, with the remaining seconds of their leases. */
+export const selectLiving = `SELECT name, ceil((lease_until - ${serverClock}) / 1000.0)::int AS seconds FROM node
+  WHERE state <> 'gone' AND lease_until > ${serverClock} ORDER BY name`;
+
+/** Stores an epoch. */
+export const upsertEpoch = "INSERT INTO meta (name, value) VALUES ('epoch', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+/** A process whose lease is over can be frozen. When it continues, it exits, because its node was declared dead. */
+export const endNodes = "UPDATE node SET state = 'gone' WHERE state <> 'gone'";
+
+const refusal = (nodes: readonly string[]): StartError =>
+  new StartError(
+    "The epoch cannot be renewed while nodes are running. Stop them. If they do not run, wait until their leases are over: " +
+      `${nodes.join(", ")}.`,
+  );

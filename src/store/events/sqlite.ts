@@ -1,9 +1,7 @@
 import type { TaskIdentity } from "../../task.ts";
-import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import { createLengthLimit } from "../engines/sqlite/read-length.ts";
+import { createLengthLimit, type Row, type SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { EventFilter, EventStore, NewEvent, StoredEvent } from "./interface.ts";
 import { eventColumns, taskEventConditions, toStoredEvent } from "./rows.ts";
-import { createOpenToolCalls } from "./sqlite-open-tool-calls.ts";
 
 /** Maximum events that one read examines, so that a reader with a narrow filter does not block the others. */
 const MAX_EXAMINED_EVENTS = 250;
@@ -156,4 +154,25 @@ function filterSql(filter: EventFilter): { sql: string; parameters: string[] } {
     parameters.push(...filter.types);
   }
   return { sql: terms.join(" AND "), parameters };
+}
+
+/**
+ * Creates the set of tasks in a tool call. One process runs all tasks, and a restart ends them or starts them again, so memory suffices.
+ * The newest tool event of a task can precede any number of other events, so a query would need a separate index.
+ */
+function createOpenToolCalls() {
+  /** Numbers of the tasks. */
+  const open = new Set<number>();
+  return {
+    /** Updates the set with newly published events. */
+    follow(events: readonly StoredEvent[]): void {
+      for (const { type, task } of events) {
+        if (type === "tool.invoked") open.add(task.seq);
+        else if (type === "tool.completed" || type === "execution.completed" || type === "execution.failed") open.delete(task.seq);
+      }
+    },
+    has: (taskSeq: number): boolean => open.has(taskSeq),
+    /** Call it after the commit that returns a task to the queue. */
+    forget: ({ seq }: Pick<TaskIdentity, "seq">): void => void open.delete(seq),
+  };
 }

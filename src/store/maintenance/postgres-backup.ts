@@ -1,9 +1,7 @@
 import { NoDatabaseError } from "../../errors.ts";
-import { type Connection, connect } from "../engines/postgres/connection.ts";
-import { readMeta, readSchema } from "../engines/postgres/describe-database.ts";
+import { type Connection, connect, readMeta, readSchema } from "../engines/postgres/connection.ts";
 import { explainStartError } from "../engines/postgres/prepare-database.ts";
-import { type BackupManifest, countsSql, publishBackup, toCounts } from "./backup-manifest.ts";
-import { createBackupFile } from "./new-backup.ts";
+import { type BackupManifest, countsSql, createBackupFile, publishBackup, toCounts } from "./backup-file.ts";
 import { findPrograms, readServerMajor, type StartProgram, separatePassword, waitForProgram } from "./postgres-programs.ts";
 
 /**

@@ -1,9 +1,8 @@
 import { NoDatabaseError } from "../../errors.ts";
-import { type Connection, connect } from "../engines/postgres/connection.ts";
-import { describeDatabase, readMeta } from "../engines/postgres/describe-database.ts";
-import { readMigrations } from "../engines/postgres/migrations.ts";
+import { type Connection, connect, describeDatabase, readMeta } from "../engines/postgres/connection.ts";
+import { readMigrations } from "../engines/postgres/migrate.ts";
 import { explainStartError } from "../engines/postgres/prepare-database.ts";
-import { countsSql, toCounts } from "./backup-manifest.ts";
+import { countsSql, toCounts } from "./backup-file.ts";
 import { type DatabaseReport, describeBroken, invariants } from "./invariants.ts";
 
 /** Checks a database without changing it, also while nodes run. Throws StartError if it cannot be reached. */

@@ -1,9 +1,10 @@
 import { toColumnText } from "../column-text.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
-import { DELETED_TENANT, findObstacle } from "./deletion-rules.ts";
+import type { Reader } from "../engines/postgres/reader-pool.ts";
+import { advisoryLocks, toStatement } from "../engines/postgres/statements.ts";
+import { DELETED_TENANT, findObstacle, PURGE_SLICE } from "./deletion.ts";
 import type { DeletionOutcome, DeletionStore } from "./interface.ts";
-import { lockRetention, purgeSlice } from "./postgres-purge.ts";
 
 /** A task to delete. */
 interface Deletion {
@@ -32,7 +33,7 @@ async function deleteTask({ tenant, taskId }: Deletion, transaction: Transaction
   const members = (await transaction.query(lockFamily, [tenant, taskId])).map(({ seq }) => Number(seq));
   if (members.length === 0) return "absent";
   // Read after the locks, because the callback of an ended task can become pending again.
-  const family = await transaction.query(selectFamily, [members]);
+  const family = await transaction.query(selectLockedFamily, [members]);
   const task = family.find((row) => row["tenant"] === tenant && row["id"] === taskId);
   if (task === undefined) return "absent";
   const [parent] = await transaction.query(selectParent, [Number(task["seq"])]);
@@ -52,7 +53,7 @@ const lockFamily = {
     SELECT t.seq FROM task t WHERE t.seq = ANY (ARRAY (SELECT seq FROM family)) ORDER BY t.seq FOR NO KEY UPDATE`,
 };
 
-const selectFamily = {
+const selectLockedFamily = {
   name: "select_locked_family",
   text: `SELECT t.seq, t.tenant, t.id, t.finished_at, c.state AS callback FROM task t LEFT JOIN callback c ON c.task = t.seq
     WHERE t.seq = ANY ($1::bigint[])`,
@@ -91,3 +92,89 @@ export function createDeletionWrites(writer: Pick<BatchWriter, "write">) {
     purgeDeletedTasks: () => writer.write(purgeOperation, undefined),
   } satisfies Partial<DeletionStore>;
 }
+
+/** Reads which tasks a deletion concerns. */
+export function createDeletionReads(reader: Reader) {
+  return {
+    findFamily: async (tenant, taskId) => (await reader.all(selectFamily, tenant, taskId)).map((row) => Number(row["seq"])),
+    isTaskKept: async (taskSeq) => (await reader.get(selectKept, taskSeq)) !== undefined,
+  } satisfies Partial<DeletionStore>;
+}
+
+/** The task and everything below it. */
+const selectFamily = toStatement(
+  `WITH RECURSIVE family (seq) AS (
+     SELECT seq FROM task WHERE tenant = $1 AND id = $2
+     UNION ALL SELECT t.seq FROM family f JOIN task t ON t.parent_seq = f.seq)
+   SELECT seq FROM family ORDER BY seq`,
+);
+
+const selectKept = toStatement("SELECT 1 AS kept FROM task WHERE seq = $1 AND tenant <> ''");
+
+/** Deleted tasks of one slice. Most have few rows. */
+const TASKS = 100;
+
+/**
+ * Returns false at once if another transaction deletes rows of retention. Holds the lock until the transaction ends. Later
+ * statements see what the previous holder has committed.
+ */
+export async function lockRetention(transaction: Transaction): Promise<boolean> {
+  const [row] = await transaction.query(tryLock, []);
+  return row?.["locked"] === true;
+}
+
+const tryLock = { name: "lock_retention", text: `SELECT pg_try_advisory_xact_lock(${advisoryLocks.retention}) AS locked` };
+
+/** Removes rows of deleted tasks. Returns their number; 0 if none is left. The transaction holds the lock of retention. */
+export async function purgeSlice(transaction: Transaction): Promise<number> {
+  const seqs = (await transaction.query(selectDeleted, [])).map(({ seq }) => Number(seq));
+  if (seqs.length === 0) return 0;
+  let rows = 0;
+  let bytes = 0;
+  for (const statement of [purgeEvents, purgeTexts]) {
+    const [part] = await transaction.query(statement, [seqs, PURGE_SLICE.rows - rows, PURGE_SLICE.bytes - bytes]);
+    rows += Number(part?.["rows"]);
+    bytes += Number(part?.["bytes"]);
+    if (rows >= PURGE_SLICE.rows || bytes >= PURGE_SLICE.bytes) return rows;
+  }
+  return rows + (await transaction.query(purgeTasks, [seqs])).length;
+}
+
+const selectDeleted = {
+  name: "select_deleted_tasks",
+  text: `SELECT seq FROM task WHERE tenant = '${DELETED_TENANT}' ORDER BY seq LIMIT ${TASKS}`,
+};
+
+/** Deletes rows until they are long enough together, and returns their number and size. */
+const purge = (table: string, { key, data }: { key: string; data: string }, then = ""): string =>
+  `WITH part AS (
+     SELECT ${key}, octet_length(${data}) AS bytes, sum(octet_length(${data})) OVER (ROWS UNBOUNDED PRECEDING) AS total
+     FROM (SELECT ${key}, ${data} FROM ${table} WHERE task = ANY ($1::bigint[]) LIMIT $2) AS one),
+   deleted AS (
+     DELETE FROM ${table} USING part
+     WHERE (${key.replace(/\w+/g, `${table}.$&`)}) = (${key.replace(/\w+/g, "part.$&")}) AND part.total - part.bytes < $3
+     RETURNING part.*)${then}
+   SELECT count(*) AS rows, coalesce(sum(bytes), 0)::bigint AS bytes FROM deleted`;
+
+/** The numbers of deleted events are not used again, also if they were the last ones. */
+export const raiseFloor = (numbers: string): string => `
+   , floor AS (
+     UPDATE counter SET value = newest.number FROM (${numbers}) AS newest (number)
+     WHERE counter.name = 'event_floor' AND counter.value < newest.number)`;
+
+const purgeEvents = {
+  name: "purge_events",
+  text: purge("event", { key: "number", data: "data" }, raiseFloor("SELECT max(number) FROM deleted")),
+};
+
+const purgeTexts = { name: "purge_texts", text: purge("text_chunk", { key: "task, text, number", data: "json" }) };
+
+/** Passes over tasks that another transaction has locked, so that it cannot deadlock. */
+const purgeTasks = {
+  name: "purge_tasks",
+  text: `WITH free AS MATERIALIZED (
+      SELECT seq FROM task t WHERE seq = ANY ($1::bigint[]) AND NOT EXISTS (SELECT 1 FROM event WHERE task = t.seq)
+        AND NOT EXISTS (SELECT 1 FROM text_chunk WHERE task = t.seq)
+      FOR UPDATE SKIP LOCKED)
+    DELETE FROM task USING free WHERE task.seq = free.seq RETURNING task.seq`,
+};

@@ -2,15 +2,14 @@ import { randomBytes } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { DatabaseError } from "pg";
 import { ConflictError, StartError } from "../../errors.ts";
-import { advisoryLocks } from "../engines/postgres/advisory-locks.ts";
-import { type Connection, connect } from "../engines/postgres/connection.ts";
-import { describeDatabase, readMeta, readSchema } from "../engines/postgres/describe-database.ts";
-import { readMigrations } from "../engines/postgres/migrations.ts";
+import { type Connection, connect, describeDatabase, readMeta, readSchema } from "../engines/postgres/connection.ts";
+import { readMigrations } from "../engines/postgres/migrate.ts";
 import { explainStartError } from "../engines/postgres/prepare-database.ts";
-import { endNodes, selectLiving, upsertEpoch } from "../events/postgres-renew-epoch.ts";
-import { type BackupManifest, readBackup } from "./backup-manifest.ts";
+import { advisoryLocks } from "../engines/postgres/statements.ts";
+import { endNodes, selectLiving, upsertEpoch } from "../events/postgres-epoch.ts";
+import { type BackupManifest, readBackup } from "./backup-file.ts";
 import { findPrograms, readServerMajor, type StartProgram, separatePassword, waitForProgram } from "./postgres-programs.ts";
-import { describeTasks, findsDataSql, type Restored, type RestoreOptions } from "./restore-options.ts";
+import { describeTasks, findsDataSql, type Restored, type RestoreOptions } from "./restore.ts";
 
 /**
  * Replaces Bridge's tables by those of a backup, with a new epoch of event ids, in one transaction: a crash leaves the old or the new

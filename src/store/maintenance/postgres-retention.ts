@@ -2,9 +2,9 @@ import { SESSION_LIFETIME_MS, TICKET_LIFETIME_MS } from "../access/interface.ts"
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
-import { removeExpiredUsage } from "../usage/postgres-writes.ts";
+import { removeExpiredUsage } from "../usage/postgres.ts";
 import type { MaintenanceStore } from "./interface.ts";
-import { lockRetention, purgeSlice, raiseFloor } from "./postgres-purge.ts";
+import { lockRetention, purgeSlice, raiseFloor } from "./postgres-deletion.ts";
 import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "./retention-range.ts";
 
 /**

@@ -1,8 +1,7 @@
 import { NoDatabaseError, StartError } from "../../errors.ts";
-import { isDamage, remedyOf } from "../engines/sqlite/damage.ts";
-import { openReadOnly } from "../engines/sqlite/open-read-only.ts";
-import { type BackupManifest, publishBackup } from "./backup-manifest.ts";
-import { createBackupFile } from "./new-backup.ts";
+import { isDamage, remedyOf } from "../engines/sqlite/faults.ts";
+import { openReadOnly } from "../engines/sqlite/open-database.ts";
+import { type BackupManifest, createBackupFile, publishBackup } from "./backup-file.ts";
 import { findFaults, readCounts, readEpoch } from "./sqlite-check.ts";
 
 /**

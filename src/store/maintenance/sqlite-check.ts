@@ -1,9 +1,9 @@
 import type { Database } from "better-sqlite3";
 import { NoDatabaseError } from "../../errors.ts";
-import { isDamage } from "../engines/sqlite/damage.ts";
+import { isDamage } from "../engines/sqlite/faults.ts";
 import { countMigrations } from "../engines/sqlite/migrate.ts";
-import { openReadOnly } from "../engines/sqlite/open-read-only.ts";
-import { countsSql, type DatabaseCounts, toCounts } from "./backup-manifest.ts";
+import { openReadOnly } from "../engines/sqlite/open-database.ts";
+import { countsSql, type DatabaseCounts, toCounts } from "./backup-file.ts";
 import { type DatabaseReport, describeBroken, invariants } from "./invariants.ts";
 
 /** Maximum faults that SQLite reports. */

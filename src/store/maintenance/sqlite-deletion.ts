@@ -1,6 +1,6 @@
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { createAgentOperations } from "../tasks/sqlite-agents.ts";
-import { DELETED_TENANT, findObstacle, PURGE_SLICE } from "./deletion-rules.ts";
+import type { createAgentOperations } from "../tasks/sqlite-lists.ts";
+import { DELETED_TENANT, findObstacle, PURGE_SLICE } from "./deletion.ts";
 import type { DeletionOutcome, DeletionStore } from "./interface.ts";
 
 /** The other parts of the store that deletions use. */

@@ -1,8 +1,7 @@
-import type { createSessionOperations } from "../access/sqlite-sessions.ts";
-import type { createTicketOperations } from "../access/sqlite-tickets.ts";
+import type { createSessionOperations, createTicketOperations } from "../access/sqlite.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createWebhookOperations } from "../posts/sqlite-webhooks.ts";
-import type { createAgentOperations } from "../tasks/sqlite-agents.ts";
+import type { createAgentOperations } from "../tasks/sqlite-lists.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
 import type { MaintenanceStore } from "./interface.ts";
 import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "./retention-range.ts";

@@ -1,6 +1,5 @@
 import type { Reader } from "../engines/postgres/reader-pool.ts";
-import { readServerClock, serverClock } from "../engines/postgres/server-clock.ts";
-import { toStatement } from "../engines/postgres/to-statement.ts";
+import { readServerClock, serverClock, toStatement } from "../engines/postgres/statements.ts";
 import type { ClusterStore, FilesMode } from "./interface.ts";
 import { CHANNEL } from "./postgres-hints.ts";
 

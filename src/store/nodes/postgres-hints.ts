@@ -1,13 +1,18 @@
 import { sleep } from "@hak2i/async-kit";
 import type { Connection, ConnectionOptions } from "../engines/postgres/connection.ts";
+import type { TaskStore } from "../tasks/interface.ts";
 import type { Hint } from "./interface.ts";
 
 /** The channel of all hints of a database. */
 export const CHANNEL = "bridge";
+
 /** A connection that no longer answers may receive no notifications, without an error. */
 const CHECK_MS = 10_000;
+
 const ANSWER_MS = 5_000;
+
 const RECONNECT_MS = 1_000;
+
 /** Each notification costs the server a transaction for every node, so hints of this time share one statement. */
 const SEND_MS = 10;
 
@@ -107,7 +112,31 @@ export function createHints({ connect, onHint, onUp, checkMs = CHECK_MS }: Hints
 }
 
 const notify = { name: "notify", text: `SELECT pg_notify('${CHANNEL}', hint) FROM unnest($1::text[]) AS hint` };
+
 const selectChannels = { name: "select_channels", text: `SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${CHANNEL}'` };
 
 /** A pooler between Bridge and PostgreSQL may have moved the connection to another session, which does not listen. */
 const isListening = async (connection: Connection): Promise<boolean> => (await connection.query(selectChannels)).rows.length > 0;
+
+type Hinted = Pick<TaskStore, "insertTaskIfAbsent" | "requeueTaskIfRunning" | "requestStopIfRunning">;
+
+/** Reports to the other nodes what these writes leave for them to do: a task to start, or a task to stop. */
+export function hintWrites(writes: Hinted, send: (hint: Hint) => void): Hinted {
+  return {
+    async insertTaskIfAbsent(task, options) {
+      const result = await writes.insertTaskIfAbsent(task, options);
+      if (result.inserted && result.task.state === "queued") send(`queue:${task.provider}`);
+      return result;
+    },
+    async requeueTaskIfRunning(task) {
+      const isQueued = await writes.requeueTaskIfRunning(task);
+      if (isQueued) send(`queue:${task.provider}`);
+      return isQueued;
+    },
+    async requestStopIfRunning(task, stop) {
+      const isRunning = await writes.requestStopIfRunning(task, stop);
+      if (isRunning) send("stops");
+      return isRunning;
+    },
+  };
+}

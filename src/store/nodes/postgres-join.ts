@@ -1,11 +1,9 @@
 import { sleep } from "@hak2i/async-kit";
 import { StartError } from "../../errors.ts";
-import { advisoryLocks } from "../engines/postgres/advisory-locks.ts";
 import { type Connection, connect, type Row } from "../engines/postgres/connection.ts";
-import { readCompatibleVersion } from "../engines/postgres/migrate.ts";
-import { readMigrations } from "../engines/postgres/migrations.ts";
+import { readCompatibleVersion, readMigrations } from "../engines/postgres/migrate.ts";
 import { explainStartError } from "../engines/postgres/prepare-database.ts";
-import { serverClock } from "../engines/postgres/server-clock.ts";
+import { advisoryLocks, serverClock } from "../engines/postgres/statements.ts";
 import type { JoinOptions, NewNode, NodeIdentity } from "./interface.ts";
 
 /** The version of the schema for which this code was written. */

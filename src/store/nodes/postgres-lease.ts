@@ -1,8 +1,6 @@
 import { withTimeout } from "@hak2i/async-kit";
-import { toColumns } from "../engines/postgres/columns.ts";
 import { type Connection, DatabaseUnavailableError, type Result, type Statement, type Value } from "../engines/postgres/connection.ts";
-import { serverClock } from "../engines/postgres/server-clock.ts";
-import { toStatement } from "../engines/postgres/to-statement.ts";
+import { serverClock, toColumns, toStatement } from "../engines/postgres/statements.ts";
 import type { ClusterStore, NodeAdapter, NodeIdentity, NodeReport } from "./interface.ts";
 
 /** A write that takes longer has failed. */

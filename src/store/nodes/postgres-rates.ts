@@ -1,5 +1,5 @@
 import type { Reader } from "../engines/postgres/reader-pool.ts";
-import { toStatement } from "../engines/postgres/to-statement.ts";
+import { toStatement } from "../engines/postgres/statements.ts";
 import type { RateStore } from "./interface.ts";
 
 const MINUTE_MS = 60_000;

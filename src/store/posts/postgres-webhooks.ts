@@ -1,9 +1,7 @@
 import { toColumnText } from "../column-text.ts";
-import { toColumns } from "../engines/postgres/columns.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
-import { serverClock } from "../engines/postgres/server-clock.ts";
-import { toStatement } from "../engines/postgres/to-statement.ts";
-import { lastEventNumber } from "../events/postgres-reads.ts";
+import { serverClock, toColumns, toStatement } from "../engines/postgres/statements.ts";
+import { lastEventNumber } from "../events/postgres.ts";
 import { callbackStates, type NewDelivery, type WebhookKey, type WebhookStore } from "./interface.ts";
 import {
   deliveryColumns,

@@ -2,27 +2,36 @@ import type { Task } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createEventOperations } from "../events/sqlite.ts";
-import type { LongTexts } from "../tasks/long-texts.ts";
-import { encodeAttempt, extendHistory } from "./callback-history.ts";
-import { oldestPending, pendingOfQueue, pendingQueues } from "./callback-queues.ts";
 import {
   callbackColumns,
   callbackDetailColumns,
   dueCallbackColumns,
+  encodeAttempt,
+  extendHistory,
+  oldestPending,
+  pendingOfQueue,
+  pendingQueues,
+  type ReadGapped,
   toCallback,
   toCallbackDetails,
   toDueCallback,
   toNewDueCallback,
   toStoredBody,
 } from "./callback-rows.ts";
-import type { CallbackStore } from "./interface.ts";
-import { type Callback, type CallbackSettlement, callbackStates, type DueCallback, type NewCallback } from "./interface.ts";
+import {
+  type Callback,
+  type CallbackSettlement,
+  type CallbackStore,
+  callbackStates,
+  type DueCallback,
+  type NewCallback,
+} from "./interface.ts";
 import { createSetBackDetector } from "./set-back-detector.ts";
 
 /** The other parts of the store that callback operations use. */
 interface Dependencies {
   events: ReturnType<typeof createEventOperations>;
-  longTexts: Pick<LongTexts, "readGapped">;
+  longTexts: { readGapped: ReadGapped };
   clock: () => number;
 }
 

@@ -1,14 +1,12 @@
 import { BridgeError } from "../../errors.ts";
 import type { Task } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
-import { toColumns as toColumnArrays } from "../engines/postgres/columns.ts";
 import type { Row, Value } from "../engines/postgres/connection.ts";
 import type { OperationKind, Outcome, Transaction } from "../engines/postgres/operation-kind.ts";
+import { toColumns as toColumnArrays } from "../engines/postgres/statements.ts";
 import type { InsertOptions, NewTask } from "./interface.ts";
-import { taskColumns } from "./postgres-columns.ts";
-import { isSessionBusy, lockAgent } from "./postgres-place-sql.ts";
-import { countRunning } from "./postgres-running-counts.ts";
-import { toInsertedTask, toRequestColumns, toStartEvent, toTask } from "./rows.ts";
+import { countRunning, isSessionBusy, lockAgent } from "./postgres-starts.ts";
+import { taskColumns, toInsertedTask, toRequestColumns, toStartEvent, toTask } from "./rows.ts";
 import { labelColumns, toLabelRows, toNewSummary } from "./summary.ts";
 
 /** A task to accept: queued, or started on this node. */

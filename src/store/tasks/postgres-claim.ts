@@ -2,10 +2,8 @@ import type { Task } from "../../task.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, Outcome, Transaction } from "../engines/postgres/operation-kind.ts";
 import type { ClaimFilter } from "./interface.ts";
-import { taskColumns } from "./postgres-columns.ts";
-import { isSessionBusy, lockAgent } from "./postgres-place-sql.ts";
-import { countRunning, type RunningCounts } from "./postgres-running-counts.ts";
-import { toStartEvent, toTask } from "./rows.ts";
+import { countRunning, isSessionBusy, lockAgent, type RunningCounts } from "./postgres-starts.ts";
+import { taskColumns, toStartEvent, toTask } from "./rows.ts";
 
 /** The start of the next queued task on a node. */
 export interface Claim extends ClaimFilter {

@@ -1,12 +1,12 @@
 import type { Task } from "../../task.ts";
-import { rejectApprovals } from "../approvals/postgres-rejections.ts";
+import { rejectApprovals } from "../approvals/postgres.ts";
 import { toColumnText } from "../column-text.ts";
-import { toColumns } from "../engines/postgres/columns.ts";
 import type { OperationKind, Outcome, TaskEvent, Transaction } from "../engines/postgres/operation-kind.ts";
+import { toColumns } from "../engines/postgres/statements.ts";
 import { type ReadGapped, toNewDueCallback, toStoredBody } from "../posts/callback-rows.ts";
 import type { DueCallback, NewCallback } from "../posts/interface.ts";
 import { takeOrigins } from "../posts/postgres-origins.ts";
-import { addUsage } from "../usage/postgres-writes.ts";
+import { addUsage } from "../usage/postgres.ts";
 import type { UsageRollup } from "../usage/rollup.ts";
 import { encodeGaps } from "./gapped-json.ts";
 import type { Finish } from "./interface.ts";

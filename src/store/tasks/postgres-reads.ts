@@ -1,11 +1,25 @@
 import type { ExecutionResult } from "#contract";
+import type { StopRequest, TaskIdentity } from "../../task.ts";
+import { toColumnText } from "../column-text.ts";
+import { tagsOfNode } from "../engines/postgres/batch-transaction.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
-import { toStatement } from "../engines/postgres/to-statement.ts";
+import { toStatement } from "../engines/postgres/statements.ts";
+import { isExecution } from "../events/rows.ts";
+import { callbackColumns } from "../posts/callback-rows.ts";
 import type { TaskStore } from "./interface.ts";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
-import { taskColumns, timedColumns } from "./postgres-columns.ts";
-import { tagsOfNode } from "./postgres-place-sql.ts";
-import { toQueuedCount, toStopRequest, toStoredResult, toTask, toTaskProgress } from "./rows.ts";
+import {
+  isSessionInUse,
+  taskColumns,
+  timedColumns,
+  toQueuedCount,
+  toStopRequest,
+  toStoredResult,
+  toTask,
+  toTaskIdentity,
+  toTaskProgress,
+} from "./rows.ts";
+import { toTaskStatus } from "./status-rows.ts";
 import { toTaskSummary } from "./summary.ts";
 
 /** The other parts of the store that the reads of tasks use. */
@@ -61,8 +75,11 @@ export function createTaskReads(reader: Reader, { node, readGapped, parseGapped 
 }
 
 const byId = "FROM task WHERE tenant = $1 AND id = $2";
+
 const selectTask = toStatement(`SELECT ${taskColumns} ${byId}`);
+
 const selectProgress = toStatement(`SELECT ${timedColumns} ${byId}`);
+
 const selectResultBytes = toStatement(`SELECT octet_length(result) AS bytes, result_gaps IS NOT NULL AS is_long ${byId}`);
 
 /** Queued children are first. If the end of the others is interrupted, the running tasks that remain show that there is work left. */
@@ -71,15 +88,65 @@ const interruptedOf = (condition: string): string =>
    WHERE state = 'queued' AND coalesce(node, '') = $1 AND CASE WHEN parent_seq IS NULL THEN 'dispatched' ELSE 'child' END = 'child' ${condition}
    UNION ALL SELECT ${taskColumns}, stop_code, stop_reason FROM task WHERE state = 'running' AND node = $1 ${condition}
    ORDER BY state, seq DESC`;
+
 const selectInterrupted = toStatement(interruptedOf(""));
+
 /** A node that is gone starts no task, so these tasks are those of its dead process, even if a new one joins at the same time. */
 const selectLost = toStatement(interruptedOf("AND EXISTS (SELECT 1 FROM node n WHERE n.id = $1 AND n.state = 'gone')"));
+
 const selectQueued = toStatement(`SELECT ${taskColumns} FROM task WHERE provider = $1 AND state = 'queued' LIMIT 1`);
+
 /** Not sorted by the statement, because then it would read all tasks in the order of their numbers. */
 const selectUnfinishedChildren = toStatement(`SELECT ${taskColumns} FROM task WHERE parent_seq = $1 AND state IN ('queued', 'running')`);
+
 const countQueued = toStatement(
   `SELECT provider, tenant, agent_id, (t.parent_seq IS NOT NULL) AS is_child, count(*) AS queued,
      count(*) FILTER (WHERE (t.node IS NULL OR t.node = $1) AND t.needs <@ own.tags) AS startable
    FROM task t LEFT JOIN (SELECT ${tagsOfNode} AS tags FROM node WHERE id = $1) AS own ON true
    WHERE t.state = 'queued' AND (t.parent_seq IS NULL OR t.node = $1) GROUP BY 1, 2, 3, 4 ORDER BY min(t.seq)`,
+);
+
+/** Reads what tasks wait for and how far they are. */
+export function createTaskStatusReads(reader: Reader) {
+  return {
+    async readTaskStatuses(taskSeqs) {
+      if (taskSeqs.length === 0) return new Map();
+      const rows = await reader.all(selectStatuses, [...taskSeqs]);
+      return new Map(rows.map((row) => [Number(row["seq"]), toTaskStatus(row, row["needs"] as unknown as string[])]));
+    },
+  } satisfies Partial<TaskStore>;
+}
+
+const selectStatuses = toStatement(
+  `SELECT ${callbackColumns}, t.state AS task_state, t.created_at, t.callback_url, t.node, t.needs, newest.at AS last_progress_at,
+     floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - greatest(newest.at, t.started_at) AS silent_ms,
+     EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending') AS is_approval_pending,
+     (SELECT count(*) FROM task child WHERE child.parent_seq = t.seq) AS child_count,
+     q.seq IS NOT NULL AND ${isSessionInUse} AS is_session_in_use
+   FROM unnest($1::bigint[]) AS given (seq) JOIN task t ON t.seq = given.seq
+   LEFT JOIN callback c ON c.task = t.seq LEFT JOIN task q ON q.seq = t.seq AND q.state = 'queued'
+   LEFT JOIN LATERAL (SELECT e.at FROM event e WHERE e.task = t.seq AND ${isExecution} ORDER BY e.number DESC LIMIT 1) AS newest ON true`,
+);
+
+/** Reads the resume tokens that tasks have returned. */
+export function createResumeTokenReads(reader: Reader) {
+  return {
+    isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
+      (await reader.get(selectToken, tenant, provider, agentId, toColumnText(token))) !== undefined,
+  } satisfies Partial<TaskStore>;
+}
+
+const selectToken = toStatement("SELECT 1 AS known FROM resume_token WHERE tenant = $1 AND provider = $2 AND agent_id = $3 AND token = $4");
+
+/** Passes the stop requests of running tasks to the listener. */
+export async function readStopRequests(reader: Reader, announce: (task: TaskIdentity, stop: StopRequest) => void): Promise<void> {
+  for (const row of await reader.all(selectStopRequests)) {
+    const stop = toStopRequest(row);
+    if (stop !== null) announce(toTaskIdentity(row), stop);
+  }
+}
+
+const selectStopRequests = toStatement(
+  `SELECT seq, tenant, id, parent_id, agent_id, provider, stop_code AS code, stop_reason AS reason
+   FROM task WHERE state = 'running' AND stop_code IS NOT NULL`,
 );

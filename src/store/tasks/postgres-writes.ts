@@ -1,7 +1,11 @@
-import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
+import type { StopRequest, Task, TaskIdentity, TaskRun } from "../../task.ts";
+import { rejectApprovals } from "../approvals/postgres.ts";
+import { toColumnText } from "../column-text.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
+import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
+import { toColumns } from "../engines/postgres/statements.ts";
 import type { EventStore } from "../events/interface.ts";
-import { appendOperation } from "../events/postgres-append.ts";
+import { appendOperation } from "../events/postgres.ts";
 import type { ReadGapped } from "../posts/callback-rows.ts";
 import type { CallbackStore, DueCallback } from "../posts/interface.ts";
 import { createUsageRollup } from "../usage/rollup.ts";
@@ -9,9 +13,7 @@ import type { Finish, TaskStore } from "./interface.ts";
 import { acceptOperation } from "./postgres-accept.ts";
 import { type Claim, type Claimed, claimOperation } from "./postgres-claim.ts";
 import { finishOperation } from "./postgres-finish.ts";
-import { requeueOperation } from "./postgres-requeue.ts";
-import { stopOperation } from "./postgres-stop.ts";
-import { toRequestColumns } from "./rows.ts";
+import { REQUEUE_REASON, toRequestColumns, toStopRequest } from "./rows.ts";
 
 /** The other parts of the store that the writes of tasks use. */
 interface Dependencies {
@@ -77,3 +79,59 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
     },
   } satisfies Partial<TaskStore & EventStore & CallbackStore>;
 }
+
+/** Queues running tasks again, once, and rejects their pending approvals. Returns false if the guard does not hold. */
+export const requeueOperation: OperationKind<TaskRun, boolean> = {
+  name: "requeue",
+  keyOf: ({ seq }) => seq,
+  isRepeatable: false,
+  async run(inputs, transaction) {
+    const allowed = inputs.filter((task) => isFirstRun(task, transaction)).map(({ seq }) => seq);
+    const requeued = allowed.length === 0 ? [] : (await transaction.query(requeueTasks, [allowed])).map(({ seq }) => Number(seq));
+    for (const seq of requeued) Object.assign(transaction.lockedTask(seq) ?? {}, { state: "queued", restarts: 1 });
+    const rejections = requeued.map((task) => ({ task, reason: REQUEUE_REASON }));
+    const events = requeued.length === 0 ? new Map() : await rejectApprovals(rejections, transaction);
+    return inputs.map(({ seq }) => ({ output: requeued.includes(seq), events: events.get(seq) ?? [] }));
+  },
+};
+
+function isFirstRun({ seq, restarts }: TaskRun, transaction: Transaction): boolean {
+  const stored = transaction.lockedTask(seq);
+  return stored?.state === "running" && stored.restarts === 0 && restarts === 0;
+}
+
+/** A task that should stop is not started again. If its agent has lost its place, any node may start the task. */
+const requeueTasks = {
+  name: "requeue_tasks",
+  text: `UPDATE task t SET state = 'queued', started_at = NULL, restarts = 1,
+      node = (SELECT p.node FROM place p WHERE p.tenant = t.tenant AND p.agent_id = t.agent_id)
+    WHERE seq = ANY ($1::bigint[]) AND stop_code IS NULL RETURNING seq`,
+};
+
+/** A task that should stop. */
+interface Stop {
+  task: TaskIdentity;
+  stop: StopRequest;
+}
+
+/** Stores stop requests of running tasks. Returns the first request of each task; null if the task is not running. */
+export const stopOperation: OperationKind<Stop, StopRequest | null> = {
+  name: "stop",
+  keyOf: ({ task }) => task.seq,
+  isRepeatable: false,
+  async run(inputs, transaction) {
+    const running = inputs.filter(({ task }) => transaction.lockedTask(task.seq)?.state === "running");
+    const rows = running.map(({ task, stop: { code, reason } }) => ({ seq: task.seq, code, reason: toColumnText(reason) }));
+    const stored = rows.length === 0 ? [] : await transaction.query(storeStops, toColumns(["seq", "code", "reason"], rows));
+    const stops = new Map(stored.map((row) => [Number(row["seq"]), toStopRequest(row)]));
+    return inputs.map(({ task }) => ({ output: stops.get(task.seq) ?? null }));
+  },
+};
+
+const storeStops = {
+  name: "store_stops",
+  text: `UPDATE task t SET stop_code = coalesce(t.stop_code, given.code),
+      stop_reason = CASE WHEN t.stop_code IS NULL THEN given.reason ELSE t.stop_reason END
+    FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (seq, code, reason) WHERE t.seq = given.seq
+    RETURNING t.seq, t.stop_code AS code, t.stop_reason AS reason`,
+};

@@ -3,7 +3,7 @@ import type { ListedTask, StopCode, StopRequest, Task, TaskIdentity, TaskProgres
 import type { NewEvent } from "../events/interface.ts";
 import { decodeGaps, type GappedJson } from "./gapped-json.ts";
 import type { NewTask, QueuedCount } from "./interface.ts";
-import { toTaskSummary } from "./summary.ts";
+import { summaryColumns, toTaskSummary } from "./summary.ts";
 
 /** A row as any engine returns it. Integers are numbers. */
 export type StoredRow = Readonly<Record<string, unknown>>;
@@ -102,3 +102,15 @@ export const toQueuedCount = (row: StoredRow): QueuedCount => ({
 
 /** The reason of the approvals that a requeue rejects. */
 export const REQUEUE_REASON = "Bridge was stopped while the approval waited; the task starts again.";
+
+/** The columns of `toTaskProgress`, which include the node. */
+const nodeProgressColumns = `${progressColumns}, node`;
+
+/** The columns of `toTaskProgress` with the times by the clock of the node, which is the clock of its files. */
+export const timedColumns = `${nodeProgressColumns}, ran_from, ran_to`;
+
+/** The columns of `toListedTask`, which include the node. */
+export const listedColumns = `${nodeProgressColumns}, metadata, ${summaryColumns}`;
+
+/** The columns of `toTask`. A statement names its columns: after a migration adds one, a prepared `SELECT *` fails. */
+export const taskColumns = `${listedColumns}, parent_seq, request, fingerprint, traceparent, tracestate, restarts, result, result_gaps`;

@@ -3,8 +3,7 @@ import { failureFlag } from "../attention/rows.ts";
 import type { DeletionStore } from "../maintenance/interface.ts";
 import type { Page } from "../page.ts";
 import type { TaskPage, TaskSearch, TaskStore } from "./interface.ts";
-import { containsText, hasPrefix, type Term, type Value } from "./search-terms.ts";
-import { createTextSearch } from "./text-search.ts";
+import { containsText, createTextSearch, hasPrefix, type Term, type Value } from "./text-search.ts";
 
 /** Maximum tasks that one page of a search examines, in about 10 ms. */
 const MAX_EXAMINED = 2000;

@@ -1,5 +1,4 @@
-import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import { createLengthLimit } from "../engines/sqlite/read-length.ts";
+import { createLengthLimit, type Row, type SqliteDriver } from "../engines/sqlite/driver.ts";
 import { createLongTexts, LONG_TEXT_READ, type LongTexts, TEXT_OF_EVENT, type TextRow } from "./long-texts.ts";
 
 /** The operations of long texts. */

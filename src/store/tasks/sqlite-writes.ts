@@ -1,5 +1,5 @@
 import type { ExecutionResult } from "#contract";
-import type { Task } from "../../task.ts";
+import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
 import type { createApprovalOperations } from "../approvals/sqlite.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
@@ -8,30 +8,15 @@ import type { DueCallback } from "../posts/interface.ts";
 import type { createCallbackOperations } from "../posts/sqlite-callbacks.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
 import { encodeGaps } from "./gapped-json.ts";
-import type { Finish, TaskStore } from "./interface.ts";
-import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
-import {
-  progressColumns,
-  REQUEUE_REASON,
-  toInsertedTask,
-  toQueuedCount,
-  toRequestColumns,
-  toStartEvent,
-  toStopRequest,
-  toStoredResult,
-  toTask,
-  toTaskProgress,
-} from "./rows.ts";
-import { claimSql } from "./sqlite-claim.ts";
-import { insertResumeToken } from "./sqlite-resume-tokens.ts";
-import { summaryColumns, toEndedSummary, toLabelRows, toNewSummary, toTaskSummary } from "./summary.ts";
+import type { ClaimFilter, Finish, NewTask, TaskStore } from "./interface.ts";
+import { REQUEUE_REASON, toInsertedTask, toRequestColumns, toStartEvent, toStopRequest, toTask } from "./rows.ts";
+import { toEndedSummary, toLabelRows, toNewSummary } from "./summary.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
   events: ReturnType<typeof createEventOperations>;
   approvals: ReturnType<typeof createApprovalOperations>;
   callbacks: Pick<ReturnType<typeof createCallbackOperations>, "insert" | "announce">;
-  longTexts: Pick<LongTexts, "readGapped" | "parseGapped">;
   usage: Pick<ReturnType<typeof createUsageOperations>, "add">;
   clock: () => number;
 }
@@ -42,30 +27,19 @@ interface EndedTask {
   callback: DueCallback | null;
 }
 
-/** The operations that change the state of a task. Each guard is part of the SQL statement. */
-export function createTaskOperations(driver: SqliteDriver, { events, approvals, callbacks, longTexts, usage, clock }: Dependencies) {
+/** The writes that change the state of a task. Each guard is part of the SQL statement. */
+export function createTaskWrites(driver: SqliteDriver, { events, approvals, callbacks, usage, clock }: Dependencies) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
-  const toTaskOrNull = (row: Row | undefined): Task | null => (row === undefined ? null : toTask(row));
 
   const appendStart = (task: Task, at: number): void => events.append(task, toStartEvent(task), at);
-
-  function keepSummary(seq: number, result: ExecutionResult): void {
-    const { model, cost_usd, usage: tokens, error_code } = toEndedSummary(result);
-    driver.run(
-      `INSERT INTO task_summary (task, model, cost_usd, usage, error_code) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (task) DO UPDATE SET model = coalesce(excluded.model, model), cost_usd = excluded.cost_usd, usage = excluded.usage,
-         error_code = excluded.error_code`,
-      ...[seq, model, cost_usd, tokens, error_code],
-    );
-  }
 
   function finishIf(state: "queued" | "running", task: Task, finish: Finish): EndedTask | null {
     const now = clock();
     const { json, gaps } = finish.storedResult ?? { json: JSON.stringify(finish.result), gaps: [] };
     const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ? AND restarts = ?";
     if (driver.run(update, finish.state, now, json, encodeGaps(gaps), task.seq, state, task.restarts) === 0) return null;
-    keepSummary(task.seq, finish.result);
+    keepSummary(driver, task.seq, finish.result);
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
@@ -94,94 +68,22 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
           const known = findRow(task.tenant, task.taskId);
           if (known !== undefined) return { task: toTask(known), inserted: false };
           const now = clock();
-          const inserted = driver.get(
-            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, tracestate, resume_token, created_at, state, started_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
-            task.tenant,
-            task.taskId,
-            task.parent?.seq ?? null,
-            task.parent?.taskId ?? null,
-            task.agentId,
-            task.provider,
-            metadata,
-            request,
-            task.fingerprint,
-            task.traceparent,
-            task.tracestate,
-            task.request.resumeToken === undefined ? null : toColumnText(task.request.resumeToken),
-            now,
-            starts ? "running" : "queued",
-            starts ? now : null,
-          );
-          const { title, model, callback_url } = toNewSummary(task);
-          driver.run(
-            "INSERT INTO task_summary (task, title, model, callback_url) VALUES (?, ?, ?, ?)",
-            inserted?.["seq"] ?? null,
-            title,
-            model,
-            callback_url,
-          );
-          for (const { name, value } of toLabelRows(task, Number(inserted?.["seq"])))
-            driver.run(
-              "INSERT INTO task_label (task, tenant, name, value) VALUES (?, ?, ?, ?)",
-              inserted?.["seq"] ?? null,
-              task.tenant,
-              name,
-              value,
-            );
+          const seq = insertTask(driver, task, { request, metadata, starts, now });
           const start = starts ? ({ state: "running", startedAt: now } as const) : ({ state: "queued", startedAt: null } as const);
-          const stored = toInsertedTask(task, { seq: Number(inserted?.["seq"]), node: null, createdAt: now, ...start });
+          const stored = toInsertedTask(task, { seq, node: null, createdAt: now, ...start });
           if (starts) appendStart(stored, now);
           return { task: stored, inserted: true };
         },
         { bytes },
       );
     },
-    async findTask(tenant, taskId) {
-      const row = findRow(tenant, taskId);
-      if (row === undefined) return null;
-      const task = toTask(row);
-      if (row["result_gaps"] === null) return task;
-      return { ...task, result: (await longTexts.parseGapped(task.seq, toStoredResult(row))) as ExecutionResult };
-    },
-    async findStoredTask(tenant, taskId) {
-      const row = findRow(tenant, taskId);
-      if (row === undefined) return null;
-      const task = toTask(row);
-      const summary = toTaskSummary(
-        driver.get(`SELECT ${summaryColumns} FROM task_summary WHERE task = ?`, task.seq) ?? {},
-        task.request.labels ?? {},
-      );
-      return { task, summary, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, toStoredResult(row)) };
-    },
-    async resultBytes(tenant, taskId) {
-      const columns = "octet_length(result) AS bytes, result_gaps IS NOT NULL AS long";
-      const row = driver.get(`SELECT ${columns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
-      return Number(row?.["bytes"] ?? 0) + (row?.["long"] === 1 ? HELD_WHILE_READ_BYTES : 0);
-    },
-    async findTaskProgress(tenant, taskId) {
-      const row = driver.get(`SELECT ${progressColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
-      return row === undefined ? null : toTaskProgress(row);
-    },
-    listInterruptedTasks: async () =>
-      driver
-        .all(
-          `SELECT t.*, r.code, r.reason FROM task t LEFT JOIN stop_request r ON r.task = t.seq WHERE t.seq IN (
-             SELECT seq FROM task WHERE state = 'running'
-             UNION ALL SELECT seq FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL)
-           ORDER BY t.seq DESC`,
-        )
-        .map((row) => ({ task: toTask(row), stop: toStopRequest(row) })),
-    findQueuedTask: async (provider) =>
-      toTaskOrNull(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' LIMIT 1", provider)),
-    listUnfinishedChildren: async (parentSeq) =>
-      driver.all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq).map(toTask),
     startNextTaskIfQueued: (filter) =>
       driver.write(
         () => {
           const now = clock();
           const { sql, parameters } = claimSql(filter);
-          const task = toTaskOrNull(driver.get(sql, now, ...parameters));
+          const row = driver.get(sql, now, ...parameters);
+          const task = row === undefined ? null : toTask(row);
           if (task !== null) appendStart(task, now);
           return task;
         },
@@ -203,12 +105,117 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     },
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
     finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
-    async countQueuedTasks() {
-      const rows = driver.all(
-        `SELECT provider, tenant, agent_id, count(*) AS queued, count(*) AS startable FROM task WHERE state = 'queued' AND parent_seq IS NULL
-         GROUP BY provider, tenant, agent_id ORDER BY min(seq)`,
-      );
-      return rows.map(toQueuedCount);
+  } satisfies Partial<TaskStore>;
+}
+
+/** Inserts the rows of a new task. Returns its number. */
+function insertTask(
+  driver: SqliteDriver,
+  task: NewTask,
+  { request, metadata, starts, now }: ReturnType<typeof toRequestColumns> & { starts: boolean; now: number },
+): number {
+  const inserted = driver.get(
+    `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, tracestate, resume_token, created_at, state, started_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+    task.tenant,
+    task.taskId,
+    task.parent?.seq ?? null,
+    task.parent?.taskId ?? null,
+    task.agentId,
+    task.provider,
+    metadata,
+    request,
+    task.fingerprint,
+    task.traceparent,
+    task.tracestate,
+    task.request.resumeToken === undefined ? null : toColumnText(task.request.resumeToken),
+    now,
+    starts ? "running" : "queued",
+    starts ? now : null,
+  );
+  const { title, model, callback_url } = toNewSummary(task);
+  driver.run(
+    "INSERT INTO task_summary (task, title, model, callback_url) VALUES (?, ?, ?, ?)",
+    inserted?.["seq"] ?? null,
+    title,
+    model,
+    callback_url,
+  );
+  for (const { name, value } of toLabelRows(task, Number(inserted?.["seq"])))
+    driver.run(
+      "INSERT INTO task_label (task, tenant, name, value) VALUES (?, ?, ?, ?)",
+      inserted?.["seq"] ?? null,
+      task.tenant,
+      name,
+      value,
+    );
+  return Number(inserted?.["seq"]);
+}
+
+/** Stores what a result adds to the summary of its task. */
+function keepSummary(driver: SqliteDriver, seq: number, result: ExecutionResult): void {
+  const { model, cost_usd, usage: tokens, error_code } = toEndedSummary(result);
+  driver.run(
+    `INSERT INTO task_summary (task, model, cost_usd, usage, error_code) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (task) DO UPDATE SET model = coalesce(excluded.model, model), cost_usd = excluded.cost_usd, usage = excluded.usage,
+       error_code = excluded.error_code`,
+    ...[seq, model, cost_usd, tokens, error_code],
+  );
+}
+
+/** The claim of the next task as SQL. The time is its first parameter, followed by the returned ones. */
+export function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {
+  const dispatched = kind === "child" ? 0 : 1;
+  const agents = exceptAgents.length === 0 ? "" : `AND q.agent_id NOT IN (${exceptAgents.map(() => "?").join(", ")})`;
+  // Children of the parent that has waited longest start first, so that a parent with many children does not delay the others.
+  const turn =
+    kind === "child" ? "(SELECT max(c.started_at) FROM task c WHERE c.parent_seq = q.parent_seq AND c.provider = q.provider), " : "";
+  return {
+    sql: `UPDATE task SET state = 'running', started_at = ? WHERE state = 'queued' AND seq = (
+       SELECT q.seq FROM task q
+       WHERE q.provider = ? AND q.tenant = ? AND q.state = 'queued' AND (q.parent_seq IS NULL) = ${dispatched} ${agents}
+         AND (q.resume_token IS NULL OR NOT EXISTS (
+         SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
+           AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
+       ORDER BY ${turn}q.seq LIMIT 1) RETURNING *`,
+    parameters: [provider, tenant, ...exceptAgents],
+  };
+}
+
+/** Creates the operations of stop requests. The process that runs a task receives them, and ends the task. */
+export function createStopOperations(driver: SqliteDriver) {
+  let announce: (task: TaskIdentity, stop: StopRequest) => void = () => {};
+
+  return {
+    async requestStopIfRunning(task, { code, reason }) {
+      const stop = await driver.write(() => {
+        if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return null;
+        driver.run(
+          "INSERT INTO stop_request (task, code, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+          task.seq,
+          code,
+          toColumnText(reason),
+        );
+        return toStopRequest(driver.get("SELECT code, reason FROM stop_request WHERE task = ?", task.seq) as Row);
+      });
+      if (stop !== null) announce(task, stop);
+      return stop !== null;
+    },
+    onStopRequests(listener) {
+      announce = listener;
     },
   } satisfies Partial<TaskStore>;
+}
+
+/** Stores a resume token inside the operation that ends its task. */
+function insertResumeToken(driver: SqliteDriver, { tenant, provider, agentId }: Task, token: string, now: number): void {
+  driver.run(
+    `INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (tenant, provider, agent_id, token) DO UPDATE SET used_at = excluded.used_at`,
+    tenant,
+    provider,
+    agentId,
+    toColumnText(token),
+    now,
+  );
 }

@@ -1,20 +1,24 @@
+import { toColumnText } from "../column-text.ts";
 import type { Page } from "../page.ts";
 import type { TaskPage, TaskSearch } from "./interface.ts";
-import { containsText, hasLabel, hasPrefix, type Term } from "./search-terms.ts";
 
 /**
  * The list has up to two parts, each with the newest task first: the tasks that the text finds by their id, and the others. Each part has
  * its own positions, so that a position names its part. Numbers of tasks are less than this.
  */
 const PART_SIZE = 2 ** 51;
+
 /** The others, without the task whose id is the text. Used if too many ids begin with the text. */
 const OTHER_THAN_EXACT = 0;
+
 /** The others, without tasks whose ids begin with the text. */
 const OTHER_THAN_PREFIX = 1;
+
 /** The tasks whose ids begin with the text. */
 const WITH_PREFIX = 2;
 
 const idPattern = /^[A-Za-z0-9_:-]{1,128}$/;
+
 const labelPattern = /^([^=]+)=(.*)$/s;
 
 /** What the search for a text reads. */
@@ -49,7 +53,9 @@ export function createTextSearch({ findFew, listMatches, like }: TextSearchReads
 }
 
 const toPosition = (part: number, number: number): number => part * PART_SIZE + number;
+
 const startOf = (part: number): number => toPosition(part, PART_SIZE - 1);
+
 const hasId = (id: string): Term => ({ sql: "t.id = ?", values: [id] });
 
 function matchesText(text: string, excluded: readonly Term[], like: string): Term {
@@ -64,3 +70,32 @@ function matchesText(text: string, excluded: readonly Term[], like: string): Ter
   terms.push(...excluded.map(({ sql, values }) => ({ sql: `NOT (${sql})`, values: [...values] })));
   return { sql: terms.map(({ sql }) => sql).join(" AND "), values: terms.flatMap(({ values }) => values) };
 }
+
+/** A value of a statement. */
+export type Value = string | number | readonly number[];
+
+/** A part of a statement with `?` for each of its values. */
+export interface Term {
+  sql: string;
+  values: readonly Value[];
+}
+
+/** Tests whether a column contains a text. `like` is the operator of the engine. */
+export const containsText = (column: string, text: string, like: string): Term => ({
+  sql: `${column} ${like} ? ESCAPE '\\'`,
+  values: [`%${escapeWildcards(text)}%`],
+});
+
+/** Tests whether a task `t` has a label with this name and a value that begins with this text. */
+const hasLabel = (name: string, value: string, like: string): Term => ({
+  sql: `(SELECT l.value FROM task_label l WHERE l.task = t.seq AND l.name = ?) ${like} ? ESCAPE '\\'`,
+  values: [toColumnText(name), `${escapeWildcards(value)}%`],
+});
+
+/** Tests whether the id of a task `t` begins with a text. Ids contain only ASCII, so the next text after all of these is known. */
+export const hasPrefix = (prefix: string): Term => ({
+  sql: "t.id >= ? AND t.id < ?",
+  values: [prefix, `${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`],
+});
+
+const escapeWildcards = (text: string): string => toColumnText(text).replaceAll(/[\\%_]/g, "\\$&");

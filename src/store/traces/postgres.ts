@@ -1,7 +1,6 @@
 import type { Reader } from "../engines/postgres/reader-pool.ts";
-import { serverClock } from "../engines/postgres/server-clock.ts";
-import { toStatement } from "../engines/postgres/to-statement.ts";
-import { lastEventNumber } from "../events/postgres-reads.ts";
+import { serverClock, toStatement } from "../engines/postgres/statements.ts";
+import { lastEventNumber } from "../events/postgres.ts";
 import { type TraceStore, traceEndTypes, traceEventTypes } from "./interface.ts";
 import { previousEndColumn, TAIL_CHARACTERS, toTraceEnd, toTraceEvent, toTracePage, toTraceRange, traceEndColumns } from "./rows.ts";
 

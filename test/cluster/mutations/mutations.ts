@@ -70,7 +70,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "a task that has ended gets more events",
     caughtBy: { scenario: "stalled-node" },
-    file: "src/store/events/postgres-append.ts",
+    file: "src/store/events/postgres.ts",
     find: `if (stored?.state !== "running" || stored.restarts !== task.restarts) return { output: false };`,
     replace: "if (stored === undefined) return { output: false };",
   },

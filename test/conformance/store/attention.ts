@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AttentionQuery } from "../../../src/store/attention/interface.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { newFinish, newTask, type StoreSubject, started } from "./store.ts";
+import { newFinish, newTask, type StoreSubject, started } from "./fixtures.ts";
 
 const query: AttentionQuery = { isAcknowledged: false, limit: 50, failedSince: 0, webhooks: ["oncall", "chat"] };
 const origin = "https://receiver.example";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { StoredEvent } from "../../../src/store/events/interface.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { isFinal, legalMoves, type TaskState } from "../../../src/task.ts";
-import { newFinish, newTask, type StoreSubject } from "./store.ts";
+import { newFinish, newTask, type StoreSubject } from "./fixtures.ts";
 
 interface ModelTask {
   state: TaskState;

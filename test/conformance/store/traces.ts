@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { newFinish, newTask, type StoreSubject, started } from "./store.ts";
+import { newFinish, newTask, type StoreSubject, started } from "./fixtures.ts";
 
 const limits = { ends: 10, events: 100, head: 20, request: 10_000 };
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Dispatcher } from "../../../src/dispatch/dispatcher.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createInMemoryAdapter, type Run } from "../../adapters/in-memory-adapter.ts";
-import { newTask } from "../../conformance/store/store.ts";
+import { newTask } from "../../conformance/store/fixtures.ts";
 import { openTestStore } from "../../support/database-subject.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { caller, endOf, newDispatch, startEngine } from "../engine.ts";

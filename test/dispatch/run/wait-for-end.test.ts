@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { waitForEnd } from "../../../src/dispatch/run/wait-for-end.ts";
 import type { EventLog } from "../../../src/events/event-log.ts";
 import type { TaskProgress } from "../../../src/task.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { openLog, openSharedLog, startTask } from "../../events/log-fixture.ts";
 
 type Log = Awaited<ReturnType<typeof openLog>>;

@@ -16,7 +16,7 @@ import { createRequestTurns } from "../../../src/http/wire/request-turns.ts";
 import { createMetrics, type Metrics } from "../../../src/metrics.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Task } from "../../../src/task.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { openTestStore } from "../../support/database-subject.ts";
 import { createNamedTokens } from "../../support/named-tokens.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/task.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 import { startTask } from "../../events/log-fixture.ts";
 import { numbersOf, openReader, range } from "./stream-reader.ts";
 import { type StreamServer, startStreamServer } from "./stream-server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NewApproval } from "../../../src/store/approvals/interface.ts";
 import { MAX_PENDING_APPROVALS } from "../../../src/store/approvals/rows.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites, typesOf } from "../../support/postgres/open-writes.ts";
 
 const newApproval = (approvalId: string, fields: Partial<NewApproval> = {}): NewApproval => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeTasks } from "../../../src/store/maintenance/restore-options.ts";
+import { describeTasks } from "../../../src/store/maintenance/restore.ts";
 
 test.each([
   [null, "contains data, and its tasks cannot be counted"],

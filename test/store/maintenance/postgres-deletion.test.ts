@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CallbackSettlement } from "../../../src/store/posts/interface.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites, type WritingNode } from "../../support/postgres/open-writes.ts";
 
 const text = { type: "assistant.text", data: '{"content":"x"}' } as const;

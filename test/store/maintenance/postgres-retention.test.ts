@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { NewTicket } from "../../../src/store/access/interface.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites, type WritingNode } from "../../support/postgres/open-writes.ts";
 
 const DAY_MS = 86_400_000;

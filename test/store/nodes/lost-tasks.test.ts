@@ -3,7 +3,7 @@ import { createLoneView } from "../../../src/cluster/lone-cluster.ts";
 import { createSharedQueue } from "../../../src/dispatch/sharing/shared-queue.ts";
 import { connect } from "../../../src/store/engines/postgres/connection.ts";
 import { createReaderPool } from "../../../src/store/engines/postgres/reader-pool.ts";
-import { createRunningReads } from "../../../src/store/nodes/postgres-running-reads.ts";
+import { createRunningReads } from "../../../src/store/nodes/postgres.ts";
 import { taskHandle } from "../../../src/task.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { caller, endOf, newDispatch, startEngine } from "../../dispatch/engine.ts";

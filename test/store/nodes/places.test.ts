@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimFilter } from "../../../src/store/tasks/interface.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites, type WritingNode } from "../../support/postgres/open-writes.ts";
 
 const claim = async (node: WritingNode, filter: Partial<ClaimFilter> = {}): Promise<string | undefined> => {

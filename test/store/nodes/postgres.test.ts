@@ -5,7 +5,7 @@ import type { NodeAdapter } from "../../../src/store/nodes/interface.ts";
 import { createDeadNodeWrites } from "../../../src/store/nodes/postgres-dead-nodes.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Task } from "../../../src/task.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
 import { describeNode, openNode } from "../../support/postgres/open-node.ts";
 import { hold } from "../../support/postgres/open-writes.ts";

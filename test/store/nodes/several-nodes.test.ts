@@ -4,7 +4,7 @@ import type { Hint } from "../../../src/store/nodes/interface.ts";
 import type { PostgresStoreOptions } from "../../../src/store/open-postgres.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { StopRequest, Task, TaskIdentity } from "../../../src/task.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
 import { openNode } from "../../support/postgres/open-node.ts";
 import { hold } from "../../support/postgres/open-writes.ts";

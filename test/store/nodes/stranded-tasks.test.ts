@@ -6,9 +6,9 @@ import { connect } from "../../../src/store/engines/postgres/connection.ts";
 import { createReaderPool } from "../../../src/store/engines/postgres/reader-pool.ts";
 import type { ClusterNode } from "../../../src/store/nodes/interface.ts";
 import { createDeadNodeWrites } from "../../../src/store/nodes/postgres-dead-nodes.ts";
-import { createPlacementReads } from "../../../src/store/nodes/postgres-placement-reads.ts";
+import { createPlacementReads } from "../../../src/store/nodes/postgres-places.ts";
 import { takeOriginsOperation } from "../../../src/store/posts/postgres-origins.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites } from "../../support/postgres/open-writes.ts";
 
 const dispatched = { provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] } as const;

@@ -4,9 +4,9 @@ import { expect, onTestFinished, test } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { buildFinish } from "../../../src/results/build-finish.ts";
 import { openStore } from "../../../src/store/open-sqlite.ts";
-import { insertResult, storeWithoutResult } from "../../../src/store/posts/body-without-result.ts";
+import { insertResult, storeWithoutResult } from "../../../src/store/posts/callback-rows.ts";
 import type { Task } from "../../../src/task.ts";
-import { newTask, started } from "../../conformance/store/store.ts";
+import { newTask, started } from "../../conformance/store/fixtures.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 test("a body without the result is restored unchanged", () => {

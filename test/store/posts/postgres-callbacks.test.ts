@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CallbackSettlement } from "../../../src/store/posts/interface.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites, typesOf, type WritingNode } from "../../support/postgres/open-writes.ts";
 
 const pending: CallbackSettlement = { state: "pending", nextInMs: 5_000, lastStatus: 503, lastError: "bu\0sy", event: null };

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { ClusterStore, Hint } from "../../../src/store/nodes/interface.ts";
 import type { DueCallback } from "../../../src/store/posts/interface.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
 import { openNode } from "../../support/postgres/open-node.ts";
 

@@ -8,7 +8,7 @@ import type { Store } from "../../../src/store/store.ts";
 import type { GappedJson, LongText } from "../../../src/store/tasks/gapped-json.ts";
 import { cutGaps, fillGaps } from "../../../src/store/tasks/gapped-json.ts";
 import type { Task } from "../../../src/task.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const DAY = 86_400_000;

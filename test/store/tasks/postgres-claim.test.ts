@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { connect, type Statement } from "../../../src/store/engines/postgres/connection.ts";
-import { planAsWritten } from "../../../src/store/engines/postgres/plan-as-written.ts";
+import { connect, planAsWritten, type Statement } from "../../../src/store/engines/postgres/connection.ts";
 import type { ClaimFilter } from "../../../src/store/tasks/interface.ts";
 import { claimChild, claimDispatched } from "../../../src/store/tasks/postgres-claim.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import type { TestDatabase } from "../../support/postgres/create-database.ts";
 import { accept, openWrites, type WritingNode } from "../../support/postgres/open-writes.ts";
 

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { connect } from "../../../src/store/engines/postgres/connection.ts";
-import { planAsWritten } from "../../../src/store/engines/postgres/plan-as-written.ts";
+import { connect, planAsWritten } from "../../../src/store/engines/postgres/connection.ts";
 import type { RunningLimits } from "../../../src/store/tasks/interface.ts";
-import { countRunningTasks } from "../../../src/store/tasks/postgres-running-counts.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { countRunningTasks } from "../../../src/store/tasks/postgres-starts.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites, type WritingNode } from "../../support/postgres/open-writes.ts";
 
 const claim = (node: WritingNode, limits?: RunningLimits) =>

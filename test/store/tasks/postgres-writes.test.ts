@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NewApproval } from "../../../src/store/approvals/interface.ts";
 import type { DueCallback } from "../../../src/store/posts/interface.ts";
-import { newFinish } from "../../conformance/store/store.ts";
+import { newFinish } from "../../conformance/store/fixtures.ts";
 import { accept, openWrites, typesOf, type WritingNode } from "../../support/postgres/open-writes.ts";
 
 const approval: NewApproval = {

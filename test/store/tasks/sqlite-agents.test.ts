@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openSqlite, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
 import { openStore } from "../../../src/store/open-sqlite.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createAgentOperations } from "../../../src/store/tasks/sqlite-agents.ts";
+import { createAgentOperations } from "../../../src/store/tasks/sqlite-lists.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const insertTasks = (agentId: string, first: number, last: number): string => `

@@ -3,7 +3,7 @@ import type { ExecutionResult } from "#contract";
 import type { NewTask } from "../../../src/store/tasks/interface.ts";
 import { createUsageRollup, HOUR_MS, type TaskEnd } from "../../../src/store/usage/rollup.ts";
 import type { Task } from "../../../src/task.ts";
-import { newFinish, newTask } from "../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 
 const now = 500_000 * HOUR_MS + 5_000;
 

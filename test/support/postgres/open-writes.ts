@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { expect, onTestFinished } from "vitest";
-import { createTicketWrites } from "../../../src/store/access/postgres-tickets.ts";
-import { createApprovalWrites } from "../../../src/store/approvals/postgres-writes.ts";
+import { createTicketWrites } from "../../../src/store/access/postgres.ts";
+import { createApprovalWrites } from "../../../src/store/approvals/postgres.ts";
 import { createBatchWriter } from "../../../src/store/engines/postgres/batch-writer.ts";
 import { connect } from "../../../src/store/engines/postgres/connection.ts";
 import type { StoredEvent } from "../../../src/store/events/interface.ts";
@@ -12,7 +12,7 @@ import { createCallbackWrites } from "../../../src/store/posts/postgres-callback
 import type { NewTask } from "../../../src/store/tasks/interface.ts";
 import { createLongTextWrites } from "../../../src/store/tasks/postgres-texts.ts";
 import { createTaskWrites } from "../../../src/store/tasks/postgres-writes.ts";
-import { newTask } from "../../conformance/store/store.ts";
+import { newTask } from "../../conformance/store/fixtures.ts";
 import { createDatabase, type TestDatabase } from "./create-database.ts";
 import { insertNodes } from "./open-node.ts";
 

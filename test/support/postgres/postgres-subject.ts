@@ -1,4 +1,4 @@
-import type { StoreSubject } from "../../conformance/store/store.ts";
+import type { StoreSubject } from "../../conformance/store/fixtures.ts";
 import { createDatabase } from "./create-database.ts";
 import { openNode } from "./open-node.ts";
 

@@ -12,8 +12,8 @@ import {
   type TransactionStatus,
   UnknownCommitError,
 } from "./batch-transaction.ts";
-import type { Connection } from "./connection.ts";
-import { createSession } from "./writer-session.ts";
+import { type Connection, planAsWritten } from "./connection.ts";
+import { prepareNumbering } from "./number-events.ts";
 
 /** How often Bridge asks for the outcome of a commit that is still in progress. */
 const IN_PROGRESS_RETRY_MS = 20;
@@ -128,5 +128,25 @@ function createMarkers() {
     confirm(marker: Marker): void {
       previous = marker.number;
     },
+  };
+}
+
+/** The one connection of the writer, opened when it is needed. */
+function createSession(connect: () => Promise<Connection>) {
+  let connection: Connection | null = null;
+  const close = (): void => {
+    connection?.close();
+    connection = null;
+  };
+  return {
+    async open(): Promise<Connection> {
+      if (connection?.isLost === true) close();
+      if (connection === null) {
+        connection = await connect();
+        await connection.query(`${planAsWritten}; ${prepareNumbering}`);
+      }
+      return connection;
+    },
+    close,
   };
 }

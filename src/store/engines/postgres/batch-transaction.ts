@@ -1,10 +1,9 @@
 import type { StoredEvent } from "../../events/interface.ts";
 import type { NodeIdentity } from "../../nodes/interface.ts";
-import { tagsOfNode } from "../../tasks/postgres-place-sql.ts";
-import { advisoryLocks } from "./advisory-locks.ts";
 import { type Connection, DatabaseUnavailableError, endsSession, type Result } from "./connection.ts";
 import { commitWithEvents } from "./number-events.ts";
 import type { LockedTask, OperationKind, Outcome, TaskEvent, Transaction } from "./operation-kind.ts";
+import { advisoryLocks } from "./statements.ts";
 
 /** Any kind: the writer passes each kind only its own inputs. */
 // biome-ignore lint/suspicious/noExplicitAny: the input of a kind is contravariant, so no other type holds all kinds.
@@ -98,6 +97,9 @@ interface Begun extends Pick<Commit, "now" | "askedAt"> {
   tags: readonly string[] | null;
 }
 
+/** The tags of a row of `node`: those of its settings, and its name, so that a task can ask for a node. */
+export const tagsOfNode = "array_append(tags, 'node:' || name)";
+
 /** Another node that declares this one dead waits for this lock, or is waited for. The renewal of the lease does not conflict with it. */
 const lockMembership = {
   name: "lock_membership",
@@ -109,11 +111,13 @@ const lockTasks = {
   name: "lock_tasks",
   text: "SELECT seq, state, restarts FROM task WHERE seq = ANY ($1::bigint[]) ORDER BY seq FOR NO KEY UPDATE",
 };
+
 /** Locks all tenants at once, sorted, for the same reason. */
 const lockTenants = {
   name: "lock_tenants",
   text: `SELECT pg_advisory_xact_lock(${advisoryLocks.tenant}, hashtext(tenant)) FROM unnest($1::text[]) AS tenant`,
 };
+
 /** Runs after the locks, so that the time is not before the last change of a locked task. */
 const readClock = {
   name: "read_clock",
@@ -230,7 +234,9 @@ async function rollBack(connection: Connection): Promise<void> {
 export type TransactionStatus = "committed" | "aborted" | "in progress";
 
 const selectStatus = { name: "select_status", text: "SELECT pg_xact_status($1::xid8) AS status" };
+
 const selectMarker = { name: "select_marker", text: "SELECT 1 AS found FROM commit_marker WHERE writer = $1 AND number = $2" };
+
 /** The server has not assigned the id: it has crashed, or it is another one after a failover. */
 const ID_IN_THE_FUTURE = "22023";
 

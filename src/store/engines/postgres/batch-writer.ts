@@ -1,13 +1,12 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { sleep } from "@hak2i/async-kit";
 import { BridgeError } from "../../../errors.ts";
 import type { WriteOptions } from "../../writes.ts";
 import { type BatchCommitsOptions, createBatchCommits, type OutcomeWait } from "./batch-commits.ts";
 import { type BatchEntry, hasSameKey, isOpen, rejectAll, toEntry } from "./batch-entry.ts";
-import { lengthOfBatch } from "./batch-length.ts";
-import { createBatchPace } from "./batch-pace.ts";
+import { createBatchPace, lengthOfBatch } from "./batch-limits.ts";
 import { classifyFault } from "./connection.ts";
 import type { OperationKind } from "./operation-kind.ts";
-import { createPause } from "./write-pause.ts";
 
 /** How often Bridge tries again while the database is unavailable. */
 const UNAVAILABLE_RETRY_MS = 500;
@@ -128,3 +127,18 @@ const errorOf = (work: Promise<void>): Promise<unknown> =>
 
 const unavailable = (cause: unknown): BridgeError =>
   new BridgeError("storage_unavailable", "Bridge cannot write to its database at the moment.", { cause });
+
+/** A wait that `end` cuts short, now and later. */
+function createPause() {
+  const ended = new AbortController();
+  let isWaiting = false;
+  return {
+    isWaiting: () => isWaiting,
+    async wait(ms: number): Promise<void> {
+      isWaiting = true;
+      await sleep(ms, ended.signal).catch(() => {});
+      isWaiting = false;
+    },
+    end: () => ended.abort(),
+  };
+}

@@ -5,11 +5,16 @@ import { Client, DatabaseError, types } from "pg";
  * wait longer than that for a lock, and a statement may take longer than its wait for a lock.
  */
 const IDLE_IN_TRANSACTION_MS = 5_000;
+
 const LOCK_MS = 10_000;
+
 const STATEMENT_MS = 30_000;
+
 /** When Bridge gives up a connection that no longer answers. */
 const ANSWER_MS = 35_000;
+
 const CONNECT_MS = 5_000;
+
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /** Why a pooler in another mode than that of sessions cannot be used. */
@@ -18,6 +23,7 @@ export const SHARED_SESSIONS =
 
 /** A value that a statement receives. Arrays become arrays of PostgreSQL. */
 export type Value = string | number | null | readonly (string | number | null)[];
+
 /** A row as PostgreSQL returns it. `bigint` columns are numbers. */
 export type Row = Record<string, string | number | boolean | null>;
 
@@ -176,8 +182,10 @@ export type FaultKind = "unavailable" | "contention" | "operation";
 
 /** Connection exceptions, insufficient resources, shutdown, input/output errors, and a server that became read-only. */
 const unavailableCodes = /^(08|53|57P0|58|25006$)/;
+
 /** A prepared statement is missing or exists already: a pooler has moved the connection to the session of another client. */
 const foreignSessionCodes = /^(26000|42P05)$/;
+
 /** Serialization failure, deadlock, lock timeout, and statement timeout. */
 const contentionCodes = /^(40001|40P01|55P03|57014)$/;
 
@@ -198,4 +206,37 @@ export function classifyFault(error: unknown): FaultKind {
 export function endsSession(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false;
   return /^(57P0|25P03|25P04)/.test(error.code ?? "") || error.severity === "FATAL" || error.severity === "PANIC";
+}
+
+/**
+ * Settings of a session with which PostgreSQL plans each statement once, as it is written: joins in their order, as nested loops over
+ * indexes. Every statement of Bridge reads a few rows along an index. Without statistics, for example in a new database, PostgreSQL would
+ * prefer to read and sort whole tables, and would keep that plan while the tables grow.
+ */
+export const planAsWritten: string = [
+  ...["seqscan", "bitmapscan", "sort", "incremental_sort", "hashjoin", "mergejoin", "material"].map((kind) => `SET enable_${kind} = off`),
+  "SET join_collapse_limit = 1",
+  "SET plan_cache_mode = force_generic_plan",
+  // The cost of a disabled kind of plan would start the compiler.
+  "SET jit = off",
+].join("; ");
+
+/** Names a database without user and password. */
+export function describeDatabase(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${decodeURIComponent(pathname.slice(1))} on ${host}`;
+}
+
+/** Reads the schema in which new tables are created, which contains those of Bridge. */
+export async function readSchema(connection: Connection): Promise<string> {
+  const { rows } = await connection.query("SELECT current_schema() AS schema");
+  return String(rows[0]?.["schema"]);
+}
+
+/** Reads a value of the table `meta`; null if it or the table does not exist. */
+export async function readMeta(connection: Connection, name: string): Promise<string | null> {
+  const { rows: tables } = await connection.query("SELECT to_regclass('meta') IS NOT NULL AS exists");
+  if (tables[0]?.["exists"] !== true) return null;
+  const { rows } = await connection.query("SELECT value FROM meta WHERE name = $1", [name]);
+  return rows[0] === undefined ? null : String(rows[0]["value"]);
 }

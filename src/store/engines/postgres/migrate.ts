@@ -1,18 +1,21 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { sleep } from "@hak2i/async-kit";
 import { StartError } from "../../../errors.ts";
-import { advisoryLocks } from "./advisory-locks.ts";
 import { type Connection, classifyFault, connect } from "./connection.ts";
-import { type Migration, migrationsDir, readMigrations } from "./migrations.ts";
-import { serverClock } from "./server-clock.ts";
+import { advisoryLocks, serverClock } from "./statements.ts";
 
 /** Maximum wait of a migration for a lock. The statements of running nodes wait behind it meanwhile. */
 const LOCK_MS = 700;
+
 /** Time for the statements that have waited, before the migration tries again. */
 const PAUSE_MS = 300;
+
 /** How often a migration tries to get its locks: for about five minutes. */
 const ATTEMPTS = 300;
+
 /** How often a node looks whether another one has ended its migration. The creation of an index can take minutes. */
 const LOOK_MS = 200;
+
 const LOOKS = 3_000;
 
 /** Options of a migration; `directory` is for tests. */
@@ -141,4 +144,34 @@ async function hasTable(connection: Connection, name: string): Promise<boolean> 
 async function readNumber(connection: Connection, name: string): Promise<number> {
   const { rows } = await connection.query("SELECT value FROM meta WHERE name = $1", [name]);
   return Number(rows[0]?.["value"] ?? 0);
+}
+
+/** A numbered SQL file. The n-th takes the schema from version n-1 to n. */
+interface Migration {
+  /** The version of the schema after it. */
+  version: number;
+  /** The statements, run together in a transaction or, with `isAlone`, one after the other outside of one. */
+  sql: string;
+  /** The lowest number of migrations that a Bridge must have to run on this schema. */
+  compatibleFrom: number;
+  /** Whether it must run outside a transaction, like `CREATE INDEX CONCURRENTLY`. It can be run again after it was interrupted. */
+  isAlone: boolean;
+}
+
+/** The directory of Bridge's migrations. */
+const migrationsDir = new URL("../../../../migrations/postgres/", import.meta.url);
+
+/** Returns the migrations in order. Throws if one does not state with which versions its schema is compatible. */
+export function readMigrations(directory: URL = migrationsDir): Migration[] {
+  const names = readdirSync(directory)
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
+  return names.map((name, index) => {
+    const version = index + 1;
+    if (Number.parseInt(name, 10) !== version) throw new Error(`Migration ${name} is out of order: expected number ${version}`);
+    const sql = readFileSync(new URL(name, directory), "utf8");
+    const [, compatibleFrom] = /^-- compatible-from: (\d+)$/m.exec(sql) ?? [];
+    if (compatibleFrom === undefined) throw new Error(`Migration ${name} has no line "-- compatible-from: <number>"`);
+    return { version, sql, compatibleFrom: Number(compatibleFrom), isAlone: /^-- alone$/m.test(sql) };
+  });
 }

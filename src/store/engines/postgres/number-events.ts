@@ -1,6 +1,6 @@
-import { advisoryLocks } from "./advisory-locks.ts";
 import type { Connection, Result } from "./connection.ts";
 import type { TaskEvent } from "./operation-kind.ts";
+import { advisoryLocks } from "./statements.ts";
 
 /**
  * Numbers the events, stores them and commits. The last row of the result has the number of the first event.

@@ -1,13 +1,20 @@
 import { BridgeError } from "../../../errors.ts";
-import { type Connection, classifyFault, type Row, type Statement, type Value } from "./connection.ts";
-import { createDatabaseProbe } from "./database-probe.ts";
-import { planAsWritten } from "./plan-as-written.ts";
+import {
+  type Connection,
+  classifyFault,
+  DatabaseUnavailableError,
+  planAsWritten,
+  type Row,
+  type Statement,
+  type Value,
+} from "./connection.ts";
 
 /** Connections of a node that only read. */
 const READING_CONNECTIONS = 4;
 
 /** A read that takes this long may have lost its connection without notice, as after the loss of power of the server's machine. */
 const SUSPICIOUS_MS = 5_000;
+
 /** A plan that was made for small tables must not stay in use while they grow, so each call is planned anew. */
 export const readerSettings: string = `${planAsWritten}; SET plan_cache_mode = force_custom_plan`;
 
@@ -133,3 +140,69 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
 }
 
 const stopping = (): BridgeError => new BridgeError("storage_unavailable", "Bridge is stopping.");
+
+/** Time between two tests whether the database answers again. */
+const TEST_AGAIN_MS = 1_000;
+
+interface ProbeOptions {
+  connect(): Promise<Connection>;
+  /** Called when the database cannot be reached. */
+  onSilent(error: unknown): void;
+}
+
+/** Creates the knowledge whether the database answers, from the connections to it. While it does not, it is tested once a second. */
+function createDatabaseProbe({ connect, onSilent }: ProbeOptions) {
+  let isAnswering = true;
+  let isTesting = false;
+  let isClosed = false;
+  let nextTest: NodeJS.Timeout | undefined;
+
+  async function open(): Promise<Connection> {
+    try {
+      const connection = await connect();
+      isAnswering = true;
+      return connection;
+    } catch (error) {
+      // A server that rejects the connection answers, so reads on other connections continue.
+      if (error instanceof DatabaseUnavailableError) {
+        isAnswering = false;
+        onSilent(error);
+        testLater();
+      }
+      throw error;
+    }
+  }
+
+  async function test(): Promise<void> {
+    if (isTesting || isClosed) return;
+    isTesting = true;
+    try {
+      (await open()).close();
+    } catch {
+      // `onSilent` has reported it.
+    } finally {
+      isTesting = false;
+      // A server that starts rejects connections for some time.
+      if (!isAnswering) testLater();
+    }
+  }
+
+  function testLater(): void {
+    clearTimeout(nextTest);
+    if (!isClosed) nextTest = setTimeout(() => void test(), TEST_AGAIN_MS).unref();
+  }
+
+  return {
+    get isAnswering() {
+      return isAnswering;
+    },
+    /** Opens a connection. */
+    open,
+    /** Tests with another connection whether the database answers. Never rejects. */
+    test,
+    close(): void {
+      isClosed = true;
+      clearTimeout(nextTest);
+    },
+  };
+}

@@ -2,13 +2,13 @@ import type { Statement } from "better-sqlite3";
 import { BridgeError } from "../../../errors.ts";
 import { type PageCheck, startPageCheck } from "./check-pages.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { damageRefusal, describeDamage, isDamage } from "./damage.ts";
+import { createStorageFaults, damageRefusal, describeDamage, isDamage, isStorageFault } from "./faults.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { openDatabase } from "./open-database.ts";
-import { createStorageFaults, isStorageFault } from "./storage-faults.ts";
 import { createTransactions, type Transactions } from "./transactions.ts";
 
 type Parameter = string | number | null;
+
 /** A row as SQLite returns it. */
 export type Row = Record<string, string | number | null>;
 
@@ -127,4 +127,16 @@ const keepPlan = (sql: string): string => sql.replaceAll("?", "+?");
 class DamagedFileError extends Error {
   override readonly name = "DamagedFileError";
   readonly code = "SQLITE_CORRUPT";
+}
+
+/** Characters that one read loads, give or take one row, because many readers may hold a page each. */
+const READ_LENGTH = 1024 * 1024;
+
+/** Creates the test for `allUntil` that stops a read when a column's texts together are long enough. */
+export function createLengthLimit(column: string, enough = READ_LENGTH): (row: Row) => boolean {
+  let length = 0;
+  return (row) => {
+    length += String(row[column] ?? "").length;
+    return length >= enough;
+  };
 }

@@ -1,8 +1,6 @@
 import { BridgeError } from "../../../errors.ts";
 import type { WriteOptions } from "../../writes.ts";
-import { createCommitTimer } from "./commit-timer.ts";
-import { damageRefusal, isDamage } from "./damage.ts";
-import { isStorageFault, type StorageFaults } from "./storage-faults.ts";
+import { damageRefusal, isDamage, isStorageFault, type StorageFaults } from "./faults.ts";
 import type { Operation, Transactions } from "./transactions.ts";
 
 interface GroupWriteOptions extends WriteOptions {
@@ -22,7 +20,9 @@ export interface GroupCommit {
 
 /** Bytes of one commit before the rest waits for the next event-loop turn, because a commit blocks the loop until it is on the disk. */
 const WRITE_SLICE_BYTES = 512 * 1024;
+
 const LAZY_DELAY_MS = 10;
+
 const FAULT_RETRY_MS = 500;
 
 interface Entry extends Operation {
@@ -126,6 +126,55 @@ export function createGroupCommit(transactions: Transactions, faults: StorageFau
       flushAll();
       closed = true;
       flushAll();
+    },
+  };
+}
+
+/** Maximum number of turns by which a commit is postponed, so that a continuous stream of new clients cannot stop commits. */
+const MAX_POSTPONEMENTS = 16;
+
+/** Creates the timer that calls `onDue` when the next commit is due. */
+function createCommitTimer(onDue: () => void) {
+  let immediate: NodeJS.Immediate | null = null;
+  let timeout: NodeJS.Timeout | null = null;
+  let isPostponed = false;
+  /** Turns by which the next commit was postponed. */
+  let postponements = 0;
+
+  function endTurn(): void {
+    const isDue = !isPostponed || postponements === MAX_POSTPONEMENTS;
+    isPostponed = false;
+    if (isDue) {
+      onDue();
+    } else {
+      postponements += 1;
+      immediate = setImmediate(endTurn);
+    }
+  }
+
+  return {
+    get isRunning(): boolean {
+      return immediate !== null || timeout !== null;
+    },
+    /** Makes the commit due at the end of this event-loop turn. */
+    start(): void {
+      immediate ??= setImmediate(endTurn);
+    },
+    /** Makes the commit due after this time, unless `start` makes it due earlier. */
+    startIn(delayMs: number): void {
+      if (immediate === null) timeout ??= setTimeout(onDue, delayMs);
+    },
+    /** Postpones the next commit by one event-loop turn. Calls in successive turns postpone it by at most `MAX_POSTPONEMENTS` turns. */
+    postpone(): void {
+      isPostponed = true;
+    },
+    /** Stops the timer until the next `start` or `startIn`. */
+    clear(): void {
+      if (immediate !== null) clearImmediate(immediate);
+      if (timeout !== null) clearTimeout(timeout);
+      immediate = null;
+      timeout = null;
+      postponements = 0;
     },
   };
 }

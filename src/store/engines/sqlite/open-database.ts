@@ -1,8 +1,9 @@
-import { statSync } from "node:fs";
-import SqliteDatabase, { type Database } from "better-sqlite3";
-import { StartError } from "../../../errors.ts";
-import { damagedAtStart, findDamage, isDamage } from "./damage.ts";
+import { existsSync, statSync } from "node:fs";
+import type { Database } from "better-sqlite3";
+import SqliteDatabase from "better-sqlite3";
+import { NoDatabaseError, StartError } from "../../../errors.ts";
 import { locateDatabase } from "./data-paths.ts";
+import { damagedAtStart, findDamage, isDamage } from "./faults.ts";
 import { lockFile } from "./lock-file.ts";
 import { migrate } from "./migrate.ts";
 
@@ -18,6 +19,7 @@ export interface OpenDatabase {
 
 /** Size to which the write-ahead log shrinks after a larger commit. */
 const WAL_KEPT_BYTES = 8 * 1024 ** 2;
+
 /** The check of such a file takes about 40 ms. A larger file is checked in the background, so that it does not delay the start. */
 const CHECK_AT_START_BYTES = 64 * 1024 ** 2;
 
@@ -88,3 +90,23 @@ const noDatabase = (file: string, cause: unknown): StartError =>
     `Bridge cannot start: BRIDGE_DATABASE_URL names ${file}, and this file is not a database. Set it to a SQLite database or to a file that does not exist.`,
     { cause },
   );
+
+/** Time for which a read waits for another process, for example for a Bridge that is recovering the write-ahead log. */
+const WAIT_MS = 10_000;
+
+/**
+ * Opens a database file for reading, also while Bridge writes to it. It takes no lock of Bridge, because a reader of the write-ahead log
+ * blocks no writer. Throws StartError.
+ */
+export function openReadOnly(file: string): Database {
+  if (!existsSync(file))
+    throw new NoDatabaseError(`The database ${file} does not exist. Check BRIDGE_DATA_DIR and BRIDGE_DATABASE_URL, and the directory.`);
+  try {
+    const database = new SqliteDatabase(file, { readonly: true, fileMustExist: true, timeout: WAIT_MS });
+    // The file is read for the first time here.
+    database.pragma("schema_version");
+    return database;
+  } catch (error) {
+    throw new StartError(`The database ${file} cannot be read: ${(error as Error).message}.`, { cause: error });
+  }
+}

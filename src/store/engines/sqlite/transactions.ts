@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { isStorageFault } from "./storage-faults.ts";
+import { isStorageFault } from "./faults.ts";
 
 /** State in memory that follows the transactions. */
 export interface CommitParticipant {

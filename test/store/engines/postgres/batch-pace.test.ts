@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBatchPace } from "../../../../src/store/engines/postgres/batch-pace.ts";
+import { createBatchPace } from "../../../../src/store/engines/postgres/batch-limits.ts";
 
 test("a busy writer begins a batch every 10 ms, and one with few operations does not wait", () => {
   let now = 1000;

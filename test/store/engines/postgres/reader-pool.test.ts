@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../../src/store/engines/postgres/connection.ts";
 import { createReaderPool } from "../../../../src/store/engines/postgres/reader-pool.ts";
-import { toStatement } from "../../../../src/store/engines/postgres/to-statement.ts";
+import { toStatement } from "../../../../src/store/engines/postgres/statements.ts";
 import { createDatabase } from "../../../support/postgres/create-database.ts";
 import { startProxy } from "../../../support/postgres/proxy.ts";
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { StartError } from "../../../../src/errors.ts";
 import { openStore } from "../../../../src/store/open-sqlite.ts";
 import type { Store } from "../../../../src/store/store.ts";
-import { newFinish, newTask } from "../../../conformance/store/store.ts";
+import { newFinish, newTask } from "../../../conformance/store/fixtures.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { damageMiddle, fillDatabase } from "./damaged-file.ts";
 

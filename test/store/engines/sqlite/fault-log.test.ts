@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFaultLog } from "../../../../src/store/engines/sqlite/fault-log.ts";
+import { createFaultLog } from "../../../../src/store/engines/sqlite/faults.ts";
 
 const fault = (code: string) => Object.assign(new Error(code), { code });
 
