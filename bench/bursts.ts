@@ -9,7 +9,10 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { LoopReport } from "./loop-preload.ts";
 
-/** Measures how long a burst of requests of one tenant, or of clients without a token, blocks the event loop and the dispatch of another tenant. */
+/**
+ * Measures how long a burst of requests of one tenant, or of clients without a token, blocks the event loop and the dispatch of another
+ * tenant.
+ */
 const { values: options } = parseArgs({
   options: {
     requests: { type: "string", default: "2000" },

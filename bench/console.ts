@@ -95,8 +95,8 @@ async function openConsole(browser: Browser, dataDir: string): Promise<Page> {
 }
 
 /**
- * Opens a page, and returns the milliseconds from the first response of the API that `from` matches until the page contains the text, looked
- * up in each frame without a layout.
+ * Opens a page, and returns the milliseconds from the first response of the API that `from` matches until the page contains the text,
+ * looked up in each frame without a layout.
  */
 async function measureMs(page: Page, { url, text, from }: { url: string; text: string; from: RegExp | null }): Promise<number> {
   const shown = `new Promise((resolve) => {

@@ -55,7 +55,7 @@ export async function runPacedAgent({ burst, everyMs, turns, text }: Pace, emit:
   return createResult();
 }
 
-/** Speaks and calls tools at this rate. */
+/** Emits text and calls tools at this rate. */
 export interface Talk {
   eventsPerSecond: number;
   seconds: number;
@@ -63,7 +63,9 @@ export interface Talk {
 
 const TALK_EVERY_MS = 20;
 
-/** Emits turns of a text, a report and a tool call. A text after a tool call is an event, because Bridge combines consecutive texts only. */
+/**
+ * Emits turns of a text, a report and a tool call. A text after a tool call is an event, because Bridge combines consecutive texts only.
+ */
 export async function runTalkingAgent({ eventsPerSecond, seconds }: Talk, emit: (event: NoopEvent) => void): Promise<ExecutionResult> {
   const startedAt = performance.now();
   for (let sent = 0; sent < eventsPerSecond * seconds; ) {

@@ -29,8 +29,8 @@ export function readCpuTimeMs(pid: number): number {
 const TICK_MS = 10;
 
 /**
- * Reads the CPU time of a process, its children, and its children that have ended, in ms. Without the last ones, the sum would decrease when
- * PostgreSQL closes a connection. Linux only.
+ * Reads the CPU time of a process, its children, and its children that have ended, in ms. Without the last ones, the sum would decrease
+ * when PostgreSQL closes a connection. Linux only.
  */
 export function readCpuTimeWithChildrenMs(pid: number): number {
   // The fields after the name, which is in parentheses, begin with the third one. The times of ended children are fields 16 and 17.

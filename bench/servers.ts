@@ -76,7 +76,7 @@ interface StartOptions {
   acceptOnly?: boolean;
   /** Starts Bridge as an operator does, with its own adapters. */
   asOperator?: boolean;
-  /** The PostgreSQL database of Bridge or a peer. Default: a SQLite file, or a PostgreSQL server of its own. */
+  /** The PostgreSQL database of Bridge or a peer. Default: a SQLite file, or a separate PostgreSQL server. */
   databaseUrl?: string;
   /** Additional variables for the server. */
   environment?: Readonly<Record<string, string>>;

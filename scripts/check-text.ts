@@ -10,6 +10,8 @@ const SHIPPED = [
   /^packages\/python-client\/(src|test)\/.+\.py$/,
   /^(README|CONTRIBUTING|SECURITY|AGENTS)\.md$/,
 ];
+/** Tests and benchmarks. Only their comments and titles are checked, because their strings are the texts of scripted agents. */
+const TESTS = /^(test|bench|packages\/[^/]+\/test)\/.+\.ts$/;
 const EXCLUDED = /(^|\/)(node_modules|dist|_generated)\//;
 
 interface Rule {
@@ -46,6 +48,10 @@ const RULES: readonly Rule[] = [
   },
 ];
 
+/** The first word of a title that needs the title of its group to be understood. */
+const FRAGMENT =
+  /^(is|are|was|were|does|do|has|have|can|cannot|may|must|will|and|also|then|never|not|whose|that|accepts|adds|allows|asks|closes|contains|continues|counts|creates|deletes|ends|fails|finds|gets|gives|ignores|includes|keeps|kills|loses|makes|omits|passes|prints|reaches|rejects|removes|replaces|reports|returns|runs|sends|sets|shows|starts|stays|stops|stores|succeeds|takes|throws|uses|waits|writes)\b/;
+
 interface Exception {
   /** The start of a path. */
   readonly file: string;
@@ -55,6 +61,7 @@ interface Exception {
 }
 
 const EXCEPTIONS: readonly Exception[] = [
+  { file: "test/adapters/claude-agent-sdk/", text: /echo heard/, reason: "a line of a shell script" },
   { file: "docs/", text: /`nobody`/, reason: "the name of a user" },
   { file: "docs/council.md", text: /^\| `product` .*user story/, reason: "words to be found in a question" },
   { file: "docs/adapters.md", text: /\bspeak: /, reason: "a field of the conformance kit" },
@@ -111,7 +118,7 @@ function listShippedFiles(root: string): string[] {
         ? readdirSync(path.join(root, name), { recursive: true, encoding: "utf8" }).map((below) => path.posix.join(name, below))
         : [name],
     )
-    .filter((file) => SHIPPED.some((pattern) => pattern.test(file)) && !EXCLUDED.test(file))
+    .filter((file) => [...SHIPPED, TESTS].some((pattern) => pattern.test(file)) && !EXCLUDED.test(file))
     .sort();
 }
 
@@ -152,16 +159,26 @@ function hasBreak(text: string): boolean {
 function checkCode(file: string, lines: readonly string[], codeWidth: number): Hit[] {
   return lines.flatMap((text, index) => {
     // A file name is reported once, for the file itself, and not for each import of it.
-    const messages = checkWords(separateWords(text.replace(/\b(from|import\(?)\s*"[#.][^"]*"/, "")), false);
+    const code = text.replace(/\b(from|import\(?)\s*"[#.][^"]*"/, "");
+    const messages = TESTS.test(file) ? checkTitle(text) : checkWords(separateWords(code), false);
     // A line that starts with `**` is bold Markdown in a string.
     const comment = /^\s*(?:\/\/|\/\*\*?|\*(?!\*))(.*)$|\s\/\/ (.*)$/.exec(text);
     const prose = comment?.[1] ?? comment?.[2];
     if (prose !== undefined) {
       messages.push(...checkWords(removeCode(prose), true));
+      if (TESTS.test(file)) messages.push(...checkWords(removeCode(prose), false));
       if (text.length > codeWidth) messages.push(`wrap comments at ${codeWidth} characters; got ${text.length}`);
     }
     return messages.map((message) => createHit(file, index + 1, message, text));
   });
+}
+
+/** Checks the title of a test or of a group of tests, if the line contains one. */
+function checkTitle(text: string): string[] {
+  const [, call, title] = /(?:\b(test|it|describe)\b[^"`]*|^\s*[\]})]+)\(["`]([^"`]+)/.exec(text) ?? [];
+  if (title === undefined) return [];
+  const fragment = call === "describe" ? undefined : FRAGMENT.exec(title)?.[0];
+  return [...checkWords(title, false), ...(fragment === undefined ? [] : [`a title is a sentence with its subject; got "${fragment} …"`])];
 }
 
 function checkWords(text: string, proseOnly: boolean): string[] {

@@ -7,8 +7,8 @@ const options = harness({ testLimitMs: 60_000, filesInMemory: true });
 const isOff = process.env["BRIDGE_TEST_POSTGRES"] === "off";
 
 /**
- * The tests that need PostgreSQL, which `npm test` does without: those of its engine, and the suites whose tests write to the store and read
- * from it. They share one server. `test/support/postgres/sqlite-only-tests.ts` lists the single tests that only SQLite can pass.
+ * The tests that need PostgreSQL, which `npm test` does without: those of its engine, and the suites whose tests write to the store and
+ * read from it. They share one server. `test/support/postgres/sqlite-only-tests.ts` lists the single tests that only SQLite can pass.
  */
 export default defineConfig({
   test: {
@@ -31,7 +31,8 @@ export default defineConfig({
         ],
     exclude: [
       "**/node_modules/**",
-      // The server in front of the routes, the forms of requests and responses, and the frames of sockets: none of it depends on the database.
+      // The server in front of the routes, the forms of requests and responses, and the frames of sockets: none of it depends on the
+      // database.
       "test/http/{openapi,server,wire}/**",
       "test/http/{hostile-bodies,request-log,response-check}.test.ts",
       "test/websocket/{bridge-server,parse-envelope,unread-frames}.test.ts",

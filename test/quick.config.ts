@@ -1,7 +1,10 @@
 import { defineConfig, mergeConfig } from "vitest/config";
 import all from "../vitest.config.ts";
 
-/** A selection of `npm test` for use while editing: pure functions, tables, the engine in one process, and one task from dispatch to callback. */
+/**
+ * A selection of `npm test` for use while editing: pure functions, tables, the engine in one process, and one task from dispatch to
+ * callback.
+ */
 export default mergeConfig(
   defineConfig({ ...all, test: { ...all.test, include: [] } }),
   defineConfig({

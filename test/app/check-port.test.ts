@@ -27,7 +27,7 @@ test("a start on the port of another Bridge names it, and creates and prints no 
   expect(stderr).not.toContain("bridge_");
 });
 
-test("a start on the port of another program says so", async () => {
+test("a start on the port of another program reports it", async () => {
   const server = createServer((_, response) => response.end("hello"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());

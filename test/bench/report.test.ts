@@ -106,7 +106,10 @@ describe("renderReport", () => {
 
 const counts = { statements: 1, promises: 1, writtenKiB: 1, diskKiB: 1 };
 
-/** Floor, Bridge, bare server and BullMQ, with three slices each. Slice n of Bridge completes `rates[n]` of the floor's tasks, or `rates[0]`. */
+/**
+ * Floor, Bridge, bare server and BullMQ, with three slices each. Slice n of Bridge completes `rates[n]` of the floor's tasks, or
+ * `rates[0]`.
+ */
 function listResults({ rates = [1], peerRatio = 2, cpu = { 32: 1, 256: 1 }, accept = 1, syncs = 1 }): ServerResults[] {
   const three = (given: (tasksPerSecond: number) => Partial<SliceResult>) =>
     [0, 1, 2].map((index) => slice(given(100 * (rates[index] ?? (rates[0] as number)))));

@@ -176,7 +176,7 @@ test("backup does not replace a file, and leaves none if it fails", async () => 
   });
 });
 
-test("check finds tasks that break a rule, beside a running Bridge, and changes nothing", async () => {
+test("check finds tasks that break a rule, next to a running Bridge, and changes nothing", async () => {
   const place = await createPlace();
   const bridge = await start(place);
   for (const taskId of ["one", "two", "three"]) await runTask(bridge, taskId);

@@ -74,7 +74,7 @@ test("check and backup report a damaged database with code 1 and what to do, and
   expect((await db(dataDir, "check")).exitCode).toBe(0);
 });
 
-test("check and restore say that a file has no schema version, and not that it is empty", async () => {
+test("check and restore report that a file has no schema version, and not that it is empty", async () => {
   const { dataDir, file } = await stoppedBridge();
   const other = path.join(dataDir, "other.db");
   new SqliteDatabase(file).exec("PRAGMA user_version = 0").close();

@@ -94,7 +94,7 @@ describe("a conversation ends with the assistant's answer", () => {
   });
 });
 
-test("texts that are whole messages are messages of their own", () => {
+test("texts that are whole messages are separate messages", () => {
   const conversation = createConversation("question", { wholeMessages: true });
   for (const event of [text("look"), invoked("1"), completed("1", "one"), text("nearly"), text("done")]) conversation.add(event);
   expect(conversation.messages()).toEqual([

@@ -40,8 +40,8 @@ export function openSqliteDatabase(databaseFile: string, sabotage?: SqliteSabota
 }
 
 /**
- * A crash of this server loses all commits that do not wait for the disk, which Bridge's do although this is not the default. The background
- * writer and autovacuum are off, because they write the log to the disk before they write a page.
+ * A crash of this server loses all commits that do not wait for the disk, which Bridge's do although this is not the default. The
+ * background writer and autovacuum are off, because they write the log to the disk before they write a page.
  */
 const forgetfulServer = {
   synchronous_commit: "off",
@@ -52,7 +52,7 @@ const forgetfulServer = {
 };
 const [NAME, OLDER] = ["crash_test", "crash_test_older"];
 
-/** An empty database on a PostgreSQL server of its own. */
+/** An empty database on a separate PostgreSQL server. */
 export async function openPostgresDatabase(sabotage?: (typeof sabotages)["postgres"][number]): Promise<CrashDatabase> {
   const server = await startCluster(forgetfulServer);
   const url = server.urlOf(NAME);

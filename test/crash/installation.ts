@@ -5,7 +5,9 @@ import path from "node:path";
 import { sweepLeftovers } from "../../adapters/shared/process/sweep-processes.ts";
 import { type Tenant, taskKey } from "./orchestrator.ts";
 
-/** The directories and the settings of one Bridge, or of several with one database. They have two tenants. Their runtimes keep a journal. */
+/**
+ * The directories and the settings of one Bridge, or of several with one database. They have two tenants. Their runtimes keep a journal.
+ */
 export interface Installation {
   /** The data directory of the first Bridge. */
   dataDir: string;

@@ -37,7 +37,9 @@ export interface Load {
   /** Dispatches at the same time. */
   lanes: number;
   maxPauseMs: number;
-  /** Maximum number of tasks that have not ended, accepted or not: enough to use every slot, but without a long queue that no kill affects. */
+  /**
+   * Maximum number of tasks that have not ended, accepted or not: enough to use every slot, but without a long queue that no kill affects.
+   */
   maxUnended: number;
   agents: number;
   /** First words of messages, which select the agent's behavior. Repeated entries are more likely. */

@@ -27,7 +27,9 @@ function replaceOnce(text: string, from: string, to: string): string {
   return text.replace(from, () => to);
 }
 
-/** Writes the configuration of Prometheus into a directory that contains the file `token`. Replaces only paths, targets and the interval. */
+/**
+ * Writes the configuration of Prometheus into a directory that contains the file `token`. Replaces only paths, targets and the interval.
+ */
 export async function configurePrometheus(
   directory: string,
   { targets, scrapeInterval }: { targets: readonly string[]; scrapeInterval: string },

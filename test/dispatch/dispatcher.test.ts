@@ -551,7 +551,7 @@ describe("while the disk accepts no writes", () => {
 });
 
 describe("child tasks", () => {
-  test("child tasks are ordinary tasks, in the lane of their own adapter", async () => {
+  test("child tasks are ordinary tasks, in the lane of their adapter", async () => {
     const engine = await startEngine([createCompositeAdapter(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
     const traced = { ...caller, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "congo=2" };
     const tasks = await Promise.all(

@@ -21,7 +21,9 @@ import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Starts the engine without HTTP and WebSocket: a real store, a real log, the given adapters. It is stopped without a drain after the test. */
+/**
+ * Starts the engine without HTTP and WebSocket: a real store, a real log, the given adapters. It is stopped without a drain after the test.
+ */
 export async function startEngine(
   adapters: readonly ExecutionAdapter[],
   options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number; approvalSeconds?: number } = {},

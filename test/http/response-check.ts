@@ -36,7 +36,10 @@ const generic: ReadonlySet<number> = new Set([400, 431, 500]);
 const ofHttp =
   /^(access-control-.*|cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|origin-agent-cluster|referrer-policy|strict-transport-security|transfer-encoding|upgrade|vary|x-(accel-buffering|content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/;
 
-/** Requests count before they are validated, so error responses to a POST have these headers too. They are documented only where clients need them. */
+/**
+ * Requests count before they are validated, so error responses to a POST have these headers too. They are documented only where clients
+ * need them.
+ */
 const ofRateLimit = /^x-ratelimit-/;
 
 /** Creates the check that a response has a documented status, the documented headers, and a body that matches its schema. */

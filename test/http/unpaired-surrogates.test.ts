@@ -39,7 +39,7 @@ describe.each([
     return () => bridge.close();
   });
 
-  test("a task with unpaired surrogates reaches callbacks, streams, sockets and lists with U+FFFD in their place", async () => {
+  test("a task with unpaired surrogates reaches callbacks, streams, sockets and lists with U+FFFD instead of them", async () => {
     const receiver = await startReceiver();
     onTestFinished(receiver.close);
     const authorization = "Bearer secret-alpha";

@@ -5,9 +5,9 @@ import { execa } from "execa";
 import { containerEnvironment, NETWORK_PLUGINS, PROGRAMS, repository, stateDirectory, writeContainerSettings } from "./environment.ts";
 
 /*
- * Builds the image of the Dockerfile, and that of its target `agents`, with buildah. No registry of images is needed: the base image that the
- * Dockerfile names is made of Debian packages, and of Node and npm from the npm registry. The other images of deploy/compose.cluster.yml are
- * stand-ins with Debian's packages.
+ * Builds the image of the Dockerfile, and that of its target `agents`, with buildah. No registry of images is needed: the base image that
+ * the Dockerfile names is made of Debian packages, and of Node and npm from the npm registry. The other images of
+ * deploy/compose.cluster.yml are stand-ins with Debian's packages.
  */
 
 const BASE = "docker.io/library/node:24-slim";

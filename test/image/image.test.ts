@@ -30,8 +30,8 @@ function blocksOf(title: string, file = "docs/operations.md"): string[] {
 }
 
 /**
- * Copies a compose file for podman-compose 1.0, which replaces no variable whose default is empty, such as `${BRIDGE_CALLBACK_SECRETS:-}`, and
- * builds again in `run`.
+ * Copies a compose file for podman-compose 1.0, which replaces no variable whose default is empty, such as `${BRIDGE_CALLBACK_SECRETS:-}`,
+ * and builds again in `run`.
  */
 async function copyCompose(file: string, directory: string): Promise<void> {
   const text = (await readFile(path.join(repository, file), "utf8")).replaceAll(/\$\{\w+:-\}/g, '""');
@@ -41,7 +41,7 @@ async function copyCompose(file: string, directory: string): Promise<void> {
   await writeFile(path.join(directory, file), withImage);
 }
 
-/** Opens a network of its own, so that no port and no rule of this machine is used. Returns a function that runs shell commands in it. */
+/** Opens a separate network, so that no port and no rule of this machine is used. Returns a function that runs shell commands in it. */
 async function openNetwork(directory: string) {
   const keeper = spawn("unshare", ["--net", "sh", "-c", "ip link set lo up && echo ready && exec cat"], {
     env: environment,

@@ -145,7 +145,7 @@ test("the adapters of other nodes follow the own ones, with their nodes and the 
   expect(clustered.listNodesWith("healthy")).toEqual(["self"]);
 });
 
-test("a node whose maximum of running tasks is 0 runs none of its own tasks, and others do", () => {
+test("a node whose maximum of running tasks is 0 runs none of its tasks, and others do", () => {
   const find = (slots: number, others: ClusterNode[], place: string | null = null) => {
     const view: ClusterView = { ...loneView, nodes: () => others };
     const registry = { get: (provider: string) => entries.find((one) => one.provider === provider), list: () => entries };

@@ -36,6 +36,13 @@ const planted: readonly { file: string; content: string; message: string }[] = [
   { file: "packages/council/README.md", content: "# Council\n\nThe default behaviour.", message: ':3: "behaviour": use the American' },
   { file: "docs/page.md", content: words(40), message: ":1: wrap Markdown at 120 characters; got 199" },
   { file: "docs/decisions/0001-page.md", content: "The client is told.", message: ':1: "told": use' },
+  { file: "test/a.test.ts", content: 'test("an adapter is told why", () => {});', message: ':1: "told": use' },
+  {
+    file: "test/b.test.ts",
+    content: '])("reports %s", () => {});',
+    message: ':1: a title is a sentence with its subject; got "reports …"',
+  },
+  { file: "bench/c.ts", content: "/** The time that a reader says. */", message: ':1: "says": use' },
   { file: "README.md", content: "Whoever asks gets an answer.", message: ':1: "Whoever": use' },
 ];
 
@@ -51,7 +58,7 @@ const LEGAL: readonly { file: string; content: string }[] = [
     content: `| ${words(40)} |\n|---|\n\n\`\`\`sh\n${words(40)}\n\`\`\`\n\n- [${words(20)}](https://example.org/${"x".repeat(100)})`,
   },
   { file: "docs/code.md", content: `\`${words(40)}\`` },
-  { file: "test/story.test.ts", content: "// Tests are not shipped text, so they may say so." },
+  { file: "test/scripted.test.ts", content: 'const steps = [{ say: "The agent says it." }];\ntest("an agent answers", () => {});' },
   { file: "packages/council/node_modules/dependency/README.md", content: "It says so." },
 ];
 

@@ -71,7 +71,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Type-checks each snippet as a module beside the examples that snippets import. Returns the errors, with the places of the snippets. */
+/** Type-checks each snippet as a module next to the examples that snippets import. Returns the errors, with the places of the snippets. */
 async function compile(given: readonly Snippet[], options: object): Promise<string[]> {
   const directory = await temporaryDirectory();
   const names = given.map(({ place, language }) => `${place.replaceAll(/\W/g, "-")}.${language}`);

@@ -41,7 +41,7 @@ test("malformed JSON is reported as such, whatever its numbers and names", () =>
 
 test("the memory of the values is known before they are parsed", () => {
   const memoryOf = (value: unknown): number => checkJson(Buffer.from(JSON.stringify(value))).memoryBytes;
-  // Measured: an empty object takes 57 bytes beyond its text, and an object with a key of its own 94 bytes for each of its two values.
+  // Measured: an empty object takes 57 bytes beyond its text, and an object with a separate key 94 bytes for each of its two values.
   expect(memoryOf(Array.from({ length: 10_000 }, () => ({})))).toBeGreaterThan(600_000);
   expect(memoryOf(Array.from({ length: 10_000 }, (_, index) => ({ [`a${index}`]: 1 })))).toBeGreaterThan(2_000_000);
   expect(memoryOf("x".repeat(50_000))).toBeLessThan(51_000);

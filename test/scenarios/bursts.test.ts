@@ -44,8 +44,8 @@ async function startForTwoTenants(): Promise<BridgeProgram> {
 }
 
 /**
- * Sends a request many times at the same moment, and then the dispatch of another tenant. Returns how many Bridge answered before it, by its
- * log: a busy client could read the answers in another order.
+ * Sends a request many times at the same moment, and then the dispatch of another tenant. Returns how many Bridge answered before it, by
+ * its log: a busy client could read the answers in another order.
  */
 async function placeOfDispatch(bridge: BridgeProgram, request: (host: string) => string, count: number): Promise<number> {
   const { hostname, port, host } = new URL(bridge.url);

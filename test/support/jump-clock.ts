@@ -1,4 +1,6 @@
-/** Loaded with `--import` before Bridge: after SIGWINCH, the clock of the process is ahead by `TEST_CLOCK_SHIFT_MS`, which can be negative. */
+/**
+ * Loaded with `--import` before Bridge: after SIGWINCH, the clock of the process is ahead by `TEST_CLOCK_SHIFT_MS`, which can be negative.
+ */
 let shiftMs = 0;
 const SystemDate = Date;
 const now = (): number => SystemDate.now() + shiftMs;

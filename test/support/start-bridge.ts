@@ -58,7 +58,7 @@ export interface Bridge {
 }
 
 /**
- * Runs until it is cancelled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool
+ * Runs until it is canceled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool
  * that never ends for `work`, one that waits for an approval for `ask`, and returns any other message.
  */
 const obey: Run = async (request, emit, signal, requestApproval) => {

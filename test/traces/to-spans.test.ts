@@ -206,7 +206,7 @@ test.for([
 const attempt = (number: number, status: number | null) =>
   JSON.stringify({ number, at: 2_000 + number, durationMs: 5, status, error: null });
 
-test("a dead callback has a span for each attempt, and after a redelivery only the later attempts have one, with ids of their own", () => {
+test("a dead callback has a span for each attempt, and after a redelivery only the later attempts have one, with separate ids", () => {
   const history = [attempt(1, 500), attempt(2, null), attempt(3, 200)].join("\n");
   const url = "https://example.test/in";
   const dead = endOf({

@@ -7,8 +7,8 @@ import { temporaryDirectory } from "../../../test/support/temporary-directory.ts
 import { runCli, runOnTerminal, startOnTerminal } from "./start-cli.ts";
 
 /**
- * What an agent can write to change what a terminal shows: it moves the cursor and erases (ESC, C1), sets the clipboard and the title (OSC),
- * overwrites the line, reverses text, and ends lines.
+ * What an agent can write to change what a terminal shows: it moves the cursor and erases (ESC, C1), sets the clipboard and the title
+ * (OSC), overwrites the line, reverses text, and ends lines.
  */
 const HOSTILE =
   "x\u001b[40A\u001b[0J\u009b2J\u001b]52;c;ZXZpbA==\u0007\u009d0;title\u009c\rover\b\u202eright\u2066to\u2069left\u2028\u2029\u0085\u200b\ufeff\u007f\u{e0041}\u3164\u115f\u2800\u034f\ufe01\u{e0101}y";

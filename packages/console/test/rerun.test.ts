@@ -18,7 +18,7 @@ test.each([
   expect(longerLimit(failed("timeout", seconds), requested)).toBe(longer);
 });
 
-test("a task that ran into its limit gets a longer one, and the field says why", () => {
+test("a task that ran into its limit gets a longer one, and the field names the reason", () => {
   expect(suggestChange(failed("timeout"), { timeoutSeconds: "600" })).toEqual({
     field: "timeoutSeconds",
     value: "1200",

@@ -8,7 +8,7 @@ import { expert, failing, hold, holdCouncil, inputOf } from "./hold-council.ts";
 import { createRolePlayer, type Line, type Script, say } from "./role-player.ts";
 
 describe("a council of several bridges", () => {
-  test("a council of several bridges confirms findings of several bridges, keeps findings of one, and adds findings of its own Integration Checker", async () => {
+  test("a council of several bridges confirms findings of several bridges, keeps findings of one, and adds findings of the Integration Checker", async () => {
     const { report, player, events } = await hold(
       {
         claude: { outputs: [say("HIGH", "Tokens never expire"), say("LOW", "A typing mistake in the readme")] },

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 
-/** Starts a program that repeatedly replaces `tree/sub` below a root by a directory and by a link to `outside`, also after it was removed. */
+/**
+ * Starts a program that repeatedly replaces `tree/sub` below a root by a directory and by a link to `outside`, also after it was removed.
+ */
 export async function startSwapper(root: string, outside: string): Promise<void> {
   const swap = `const fs = require("node:fs"); process.chdir(${JSON.stringify(root)}); console.log("ready");
     const attempt = (act) => { try { act(); } catch {} };

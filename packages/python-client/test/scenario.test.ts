@@ -77,7 +77,7 @@ describe("the scenario", () => {
   });
 });
 
-/** Runs all steps with one client against a Bridge of its own. Returns the normalized results of all calls. */
+/** Runs all steps with one client against a separate Bridge. Returns the normalized results of all calls. */
 async function runScenario(client: Client): Promise<unknown[]> {
   const dataDir = await temporaryDirectory();
   const port = await findFreePort();

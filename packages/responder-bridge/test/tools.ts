@@ -26,8 +26,8 @@ export const listTool = (items: readonly string[]): string => `
 `;
 
 /**
- * A replacement of the program FlowMark with its documented behavior: a report in JSON, exit code 0 for no problems, 1 for warnings only, 2 for errors or
- * wrong usage, and a crash on an unknown topic. Errors are the items that the document lacks, a warning is a missing title.
+ * A replacement of the program FlowMark with its documented behavior: a report in JSON, exit code 0 for no problems, 1 for warnings only, 2
+ * for errors or wrong usage, and a crash on an unknown topic. Errors are the items that the document lacks, a warning is a missing title.
  */
 export const flowmarkProgram = (items: readonly string[]): string => `
   const [question, topic, ...options] = process.argv.slice(2);

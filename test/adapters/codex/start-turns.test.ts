@@ -4,7 +4,7 @@ import { waitForStartTurn } from "../../../adapters/codex/start-turns.ts";
 
 const never = new AbortController().signal;
 let homes = 0;
-/** A CODEX_HOME of its own for each test, because all tests share the turns. */
+/** A separate CODEX_HOME for each test, because all tests share the turns. */
 function newHome() {
   homes += 1;
   return { CODEX_HOME: `/home-${homes}/.codex` };

@@ -275,7 +275,7 @@ export async function startFakeGateway({
       isDraining = true;
       emit("shutdown", { reason: "gateway stopping" });
     },
-    /** Simulates a crash and a new start: active runs are marked as cancelled. */
+    /** Simulates a crash and a new start: active runs are marked as `cancelled`. */
     restart(): void {
       bootId = randomUUID();
       isDraining = false;

@@ -41,7 +41,9 @@ afterAll(async () => {
 
 const open = (path: string): Promise<ConsolePage> => openPage(browser, `${bridge.url}/ui/${path}`, { token: "secret-alpha" });
 
-/** Scrolls through the page. Returns where an Approve button is in view without both ends of its input, and how many buttons came into view. */
+/**
+ * Scrolls through the page. Returns where an Approve button is in view without both ends of its input, and how many buttons came into view.
+ */
 const SCROLL_THROUGH = `(async () => {
   const hidden = [];
   const approvable = new Set();

@@ -45,7 +45,7 @@ test("the answers of a council are listed below it after a click on their number
   expectQuiet(opened);
 });
 
-test("a filter in the URL and a search list child tasks as rows of their own, which name their parent", async () => {
+test("a filter in the URL and a search list child tasks as separate rows, which name their parent", async () => {
   const all = await open("tasks?children=all");
   await expect.poll(() => all.page.locator(".visible > [data-task]").count()).toBe((await ids("limit=100")).length);
   const [child = ""] = await ids("parentTaskId=login-review");

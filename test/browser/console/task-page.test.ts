@@ -65,7 +65,7 @@ test("a failed task leads with its code, the advice, and a button that runs it a
   expectQuiet(opened);
 });
 
-test("the form that repeats a task which ran out of time has a longer limit, and says why at its field", async () => {
+test("the form that repeats a task which ran out of time has a longer limit, and names the reason at its field", async () => {
   await run({ taskId: "slow-2", message: "timeout", timeoutSeconds: 90 });
   const opened = await open("tasks/slow-2");
   const { page } = opened;

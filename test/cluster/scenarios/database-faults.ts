@@ -109,7 +109,9 @@ async function loseDatabase({ nodes, leaseMs, times, count }: Cluster, leases: n
   }
 }
 
-/** A node freezes for a moment, at a random point of its transactions. The others wait for its locks only until the server ends its session. */
+/**
+ * A node freezes for a moment, at a random point of its transactions. The others wait for its locks only until the server ends its session.
+ */
 export const freezes: Scenario = {
   name: "freezes",
   expectedErrors: storageErrors,

@@ -1,7 +1,10 @@
 import type { ClusterNode } from "../cluster-node.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Each node in turn is killed at one of its commits: before the server gets it, or after the server has committed and before the node knows. */
+/**
+ * Each node in turn is killed at one of its commits: before the server gets it, or after the server has committed and before the node
+ * knows.
+ */
 export const killsAtCommits: Scenario = {
   name: "kills-at-commits",
   minCompleted: 0.5,

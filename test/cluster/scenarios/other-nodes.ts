@@ -5,7 +5,9 @@ import type { Cluster, Scenario } from "../scenario.ts";
 
 const scriptedAdapter = path.resolve(import.meta.dirname, "../scripted-adapter.js");
 
-/** Clients cancel tasks, wait for them, decide approvals, and use tickets and files through nodes that neither accepted nor run the tasks. */
+/**
+ * Clients cancel tasks, wait for them, decide approvals, and use tickets and files through nodes that neither accepted nor run the tasks.
+ */
 export const otherNodes: Scenario = {
   name: "other-nodes",
   nodes: 3,

@@ -4,7 +4,10 @@ import { createInMemoryManager, type InMemoryManager } from "../../adapters/in-m
 import { type Answer, type Bridge, type Call, startBridge } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 
-/** A Bridge with the adapters `daemon`, which has all managers and which tests can change, `halfway`, which manages only skills, and `fallen`, which is offline. */
+/**
+ * A Bridge with the adapters `daemon`, which has all managers and which tests can change, `halfway`, which manages only skills, and
+ * `fallen`, which is offline.
+ */
 export interface GatewayBridge extends Bridge {
   /** Called before each call of a manager. A test can wait or throw in it. */
   hook: { before(method: keyof InMemoryManager): Promise<void> | void };

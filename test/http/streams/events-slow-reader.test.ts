@@ -17,7 +17,10 @@ test("a stalled client is disconnected during a flood of 50 MB and delays neithe
   const data = { filler: "x".repeat(32 * 1024) };
   const rounds = 50;
 
-  /** Sends a megabyte and a marker per round. Returns how many rounds reached the other clients before the disconnect, and the maximum of waiting bytes. */
+  /**
+   * Sends a megabyte and a marker per round. Returns how many rounds reached the other clients before the disconnect, and the maximum of
+   * waiting bytes.
+   */
   async function publish(readers: readonly StreamReader[], count: number): Promise<{ completeRounds: number; mostWaiting: number }> {
     let completeRounds = 0;
     let mostWaiting = 0;

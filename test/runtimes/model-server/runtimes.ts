@@ -88,7 +88,10 @@ const profiles: Record<Runtime, Profile> = {
   },
 };
 
-/** The runtime of a request: OpenCode uses every protocol, OpenClaw and Qwen Code send their names, each other runtime has a distinct protocol. */
+/**
+ * The runtime of a request: OpenCode uses every protocol, OpenClaw and Qwen Code send their names, each other runtime has a distinct
+ * protocol.
+ */
 export function recogniseRuntime(userAgent: string | undefined, own: Runtime): Runtime {
   const named = /opencode|openclaw|qwen/i.exec(userAgent ?? "")?.[0].toLowerCase();
   return (named as Runtime | undefined) ?? own;

@@ -8,7 +8,8 @@ import type { Step } from "../model-server/scenarios.ts";
 import { createModelServer } from "../model-server/server.ts";
 import { startGateway } from "./start-gateway.ts";
 
-// Records the messages of the real gateway in the runs that the fake gateway replays: node test/runtimes/openclaw/record-runs.ts [names of runs, else all]
+// Records the messages of the real gateway in the runs that the fake gateway replays: node test/runtimes/openclaw/record-runs.ts [names of
+// runs, else all]
 
 interface Scenario {
   steps: Step[];

@@ -1,7 +1,10 @@
 /** Files that a row needs in addition to those of every row. */
 type Fixture = "repository" | "archive" | "patch" | "package" | "victim";
 
-/** A command of the table. `D` in its template is the row's own directory, `PORT` a server of the test, `OUT` a directory outside of the workspace. */
+/**
+ * A command of the table. `D` in its template is the row's own directory, `PORT` a server of the test, `OUT` a directory outside of the
+ * workspace.
+ */
 export interface ShellCommand {
   template: string;
   /** Whether it can change something: a file, a process, or the requests that a server receives. */

@@ -59,7 +59,7 @@ async function queueChild() {
   return { database, one, two, parent, child: child as NonNullable<typeof child> };
 }
 
-test("a queued child that is canceled on another node leaves the counts of its own node", async () => {
+test("a queued child that is canceled on another node leaves the counts of its node", async () => {
   const { one, two, child } = await queueChild();
   expect(one.dispatcher.load("memory")).toMatchObject({ running: 1, queued: 1 });
   expect(await two.dispatcher.cancel("default", child.taskId)).toMatchObject({ changed: true });

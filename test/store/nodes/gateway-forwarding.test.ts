@@ -65,7 +65,7 @@ test("the agents and files of a runtime on another node are managed through each
   expect(other.audit()).toEqual([]);
 });
 
-test("writes through all nodes reach the first node by name that has the runtime, and the next one when it has left", async () => {
+test("the writes through all nodes reach the first node by name that has the runtime, and the next one when it has left", async () => {
   const database = await createDatabase();
   const first = await startNode(database, "a", { hasRuntime: true });
   const second = await startNode(database, "b", { hasRuntime: true });

@@ -150,7 +150,7 @@ describe("the origin of callbacks", () => {
     await expect.poll(() => posting.hints).toEqual(["callbacks:any", "callbacks:n2"]);
   });
 
-  test("the origin of callbacks hears of a redelivery through any node", async () => {
+  test("the node of an origin learns of a redelivery through any node", async () => {
     const database = await createDatabase();
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");

@@ -41,7 +41,9 @@ export interface PostgresCluster {
   close(): Promise<void>;
 }
 
-/** Creates a cluster of the newest PostgreSQL of this machine, and starts it with these settings. As root, it runs as the user `postgres`. */
+/**
+ * Creates a cluster of the newest PostgreSQL of this machine, and starts it with these settings. As root, it runs as the user `postgres`.
+ */
 export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
   const programs = findPrograms();
   const owner = findOwner();

@@ -13,7 +13,10 @@ declare module "vitest" {
 /** The database that `createDatabase` copies. */
 export const TEMPLATE = "migrated";
 
-/** Starts the PostgreSQL server of a test run, with a migrated database to copy. If the run is killed, the reaper of the harness kills the server. */
+/**
+ * Starts the PostgreSQL server of a test run, with a migrated database to copy. If the run is killed, the reaper of the harness kills the
+ * server.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cluster = await startCluster();
   try {

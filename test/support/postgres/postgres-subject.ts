@@ -2,7 +2,7 @@ import type { StoreSubject } from "../../conformance/store/fixtures.ts";
 import { createDatabase } from "./create-database.ts";
 import { openNode } from "./open-node.ts";
 
-/** The PostgreSQL engine, as tests that every engine must pass open it: each store has a database of its own. */
+/** The PostgreSQL engine, as tests that every engine must pass open it: each store has a separate database. */
 export const postgresSubject: StoreSubject = {
   name: "postgres",
   async open(clock) {

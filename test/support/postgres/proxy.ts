@@ -33,8 +33,8 @@ export interface TcpProxy {
   /** Cuts all connections once. New ones pass. */
   cutOnce(): void;
   /**
-   * Cuts the connection at each of the next commits: before the request reaches the server, or after the server has committed and before its
-   * reply reaches the client. `decide` is called for each commit; null lets it pass.
+   * Cuts the connection at each of the next commits: before the request reaches the server, or after the server has committed and before
+   * its reply reaches the client. `decide` is called for each commit; null lets it pass.
    */
   cutCommitsWhile(decide: () => "request" | "reply" | null): void;
 }
