@@ -36,7 +36,7 @@ const planted: readonly { file: string; content: string; message: string }[] = [
   { file: "packages/council/README.md", content: "# Council\n\nThe default behaviour.", message: ':3: "behaviour": use the American' },
   { file: "docs/page.md", content: words(40), message: ":1: wrap Markdown at 120 characters; got 199" },
   { file: "docs/decisions/0001-page.md", content: "The client is told.", message: ':1: "told": use' },
-  { file: "test/a.test.ts", content: 'test("an adapter is told why", () => {});', message: ':1: "told": use' },
+  { file: "test/a.test.ts", content: 'it("of an adapter, which is told why", () => {});', message: ':1: "told": use' },
   {
     file: "test/b.test.ts",
     content: '])("reports %s", () => {});',
@@ -80,10 +80,10 @@ describe("the check of shipped text", () => {
     const root = await plant(LEGAL);
     const { exitCode, stdout, stderr } = await check("--root", root);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toContain("0 violation(s) in 5 shipped files.");
+    expect(stdout).toContain("0 violation(s) in 6 shipped files.");
   });
 
-  test("limits the check to the paths that are given", async () => {
+  test("the check of shipped text is limited to the paths that are given", async () => {
     const root = await plant(planted);
     const { stderr } = await check("--root", root, "docs/", "src/store/a.ts");
     expect(stderr.split("\n").filter((line) => line.startsWith("    "))).toHaveLength(3);
