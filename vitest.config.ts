@@ -11,7 +11,7 @@ export default defineConfig({
     // One more than the number of cores, because tests often wait.
     maxWorkers: availableParallelism() + 1,
     include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
-    // `npm run coverage`: code that runs in the test process, not in programs that tests start.
+    // `npm test -- --coverage`: code that runs in the test process, not in programs that tests start.
     coverage: {
       provider: "v8",
       include: ["{src,adapters,packages/*/src}/**/*.ts"],

@@ -154,7 +154,7 @@ async function report(): Promise<LoopReport> {
 function toPage(rows: readonly string[]): string {
   return `# Bursts of requests
 
-\`npm run bench:bursts\` sends ${REQUESTS} requests at the same moment, one on each open connection, to a Bridge in a separate process, and
+\`npm run bench -- bursts\` sends ${REQUESTS} requests at the same moment, one on each open connection, to a Bridge in a separate process, and
 then dispatches a task of another tenant. The goals: the event loop is blocked for at most ${GOALS.longestMs} ms at a time, and the dispatch is accepted within
 ${GOALS.dispatchMs} ms. Both are wall times and include the work of the clients, which run on the same machine.
 

@@ -53,7 +53,7 @@ async function main(minutes: number, rate: number): Promise<number> {
   rows.push(...(await measureLive(bridge, browser, { dataDir, minutes, rate })));
   const text = `# The console under load
 
-\`npm run bench:console\`: Chromium ${browser.version()} and Bridge on one machine, load before ${load}. The database contains ${LISTED_TASKS.toLocaleString("en")} ended
+\`npm run bench -- console\`: Chromium ${browser.version()} and Bridge on one machine, load before ${load}. The database contains ${LISTED_TASKS.toLocaleString("en")} ended
 tasks. Times begin when the browser starts to load the page. "Open pages" are the overview and one task, each in a tab, for ${minutes} minutes,
 while ${TALKERS} tasks emit ${rate.toLocaleString("en")} events/s in total.
 

@@ -185,7 +185,7 @@ function render(
     values.length === 0 || unit === "" ? "" : `${median(values).toFixed(unit === "KiB" ? 1 : 3)} ${unit}`;
   const text = `# Cost of event streams
 
-\`npm run bench:fan-out\`: ${options.turns} turns, load before ${load}. The servers take turns with ${IN_FLIGHT} tasks in flight and 0, ${READERS.join(" and ")} readers of all events. The CPU time per
+\`npm run bench -- fan-out\`: ${options.turns} turns, load before ${load}. The servers take turns with ${IN_FLIGHT} tasks in flight and 0, ${READERS.join(" and ")} readers of all events. The CPU time per
 delivered event is what the readers add to the CPU time of a task, divided by its events and the readers. The memory (PSS) is measured after a
 garbage collection and with a small young generation, from ${FEW} to ${MANY} readers, ${MEMORY_ROUNDS} times. Values are medians; ratios are the median (p10 to p90) of the ratios of the turns.
 

@@ -335,7 +335,7 @@ function describeRow(row: Row): string {
 function render(rows: readonly Row[]): string {
   return `# Growth of the database
 
-\`npm run bench:growth\`: one Bridge has ${FEW_TASKS} ended tasks in its database, the other ${tasks}; both run at the same time and are
+\`npm run bench -- growth\`: one Bridge has ${FEW_TASKS} ended tasks in its database, the other ${tasks}; both run at the same time and are
 measured in turn, ${options.rounds} rounds of ${TURN} operations each, one at a time. A list has pages of ${PAGE}. Time and CPU time are ratios of the
 two in the same round: median (p10 to p90). Goal for the time: at most ${GOAL}. Load average before the run: ${loadBefore.toFixed(2)}.${loadBefore > NOISY_LOAD ? NOISE : ""}
 

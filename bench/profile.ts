@@ -6,7 +6,7 @@ import type { SliceResult } from "./driver.ts";
 import { explainAbsence, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
 
 /**
- * Shows on which functions a server under load spends its time: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6]
+ * Shows on which functions a server under load spends its time: `npm run bench -- profile [--server floor] [--in-flight 32] [--seconds 6]
  * [--top 40] [--accept-only]`.
  */
 const { values } = parseArgs({

@@ -153,7 +153,7 @@ function render(): string {
 
 Node ${process.versions.node}, ${cpus().length} cores, ${options.rounds} rounds; load average before ${loadBefore.toFixed(2)}.
 
-\`npm run bench:spawn\`: one Bridge, alternately idle for ${IDLE_MS / 1000} s and with ${tasks} tasks, ${IN_FLIGHT} in flight. Each task starts \`${PROGRAM.join(" ")}\` through
+\`npm run bench -- spawn\`: one Bridge, alternately idle for ${IDLE_MS / 1000} s and with ${tasks} tasks, ${IN_FLIGHT} in flight. Each task starts \`${PROGRAM.join(" ")}\` through
 the \`command\` adapter, so that the programs run on the other core. The values are from Node's \`monitorEventLoopDelay\` with a resolution of
 ${LOOP_RESOLUTION_MS} ms: the time between two expirations of a timer of ${LOOP_RESOLUTION_MS} ms, so an idle event loop shows at least ${LOOP_RESOLUTION_MS} ms. "Longest" is the longest block. CPU time
 is that of the thread of the event loop, and memory is the PSS after the tasks. Medians of the rounds; the ratio is the median of the ratios

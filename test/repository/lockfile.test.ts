@@ -43,7 +43,7 @@ test("only Node is optional in production, so that an image can omit optional pa
   expect(optional.filter((place) => !/^node_modules\/(node-.*|pg-cloudflare)$/.test(place))).toEqual([]);
 });
 
-test("complete:lockfile adds missing platform packages once, and keeps existing ones", () => {
+test("complete-lockfile adds missing platform packages once, and keeps existing ones", () => {
   const incomplete: Lockfile = {
     packages: {
       "node_modules/tool": {
@@ -76,7 +76,7 @@ test("complete:lockfile adds missing platform packages once, and keeps existing 
   expect(completeLockfile(incomplete)).toEqual([]);
 });
 
-test("complete:lockfile rejects a package name without a platform", () => {
+test("complete-lockfile rejects a package name without a platform", () => {
   const unclear: Lockfile = { packages: { "node_modules/tool": { optionalDependencies: { "tool-extras": "1.0.0" } } } };
   expect(() => completeLockfile(unclear)).toThrow("tool-extras: no platform in the name");
 });

@@ -101,7 +101,7 @@ function toRow({ name, bytes, status }: HostileBody, tries: readonly Measured[])
 function toPage(rows: readonly string[]): string {
   return `# Hostile bodies
 
-\`npm run bench:bodies\` sends each body to a Bridge in a separate process and measures its event loop. The goals:
+\`npm run bench -- bodies\` sends each body to a Bridge in a separate process and measures its event loop. The goals:
 
 - the event loop is blocked for at most ${GOALS.longestMs} ms at a time. This is wall time and includes writes to the disk, so it is much longer on a busy machine.
 - reading and checking a body takes at most ${GOALS.cpuRatio} times the CPU time of \`JSON.parse\` (column "read"; \`test/http/hostile-bodies.test.ts\` asserts at most 4.5 times that of \`JSON.parse\` and SHA-256). Column "all" is the CPU
