@@ -164,7 +164,7 @@ function keepSummary(driver: SqliteDriver, seq: number, result: ExecutionResult)
 }
 
 /** The claim of the next task as SQL. The time is its first parameter, followed by the returned ones. */
-export function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {
+function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {
   const dispatched = kind === "child" ? 0 : 1;
   const agents = exceptAgents.length === 0 ? "" : `AND q.agent_id NOT IN (${exceptAgents.map(() => "?").join(", ")})`;
   // Children of the parent that has waited longest start first, so that a parent with many children does not delay the others.
