@@ -1,4 +1,3 @@
-import { withTimeout } from "@hak2i/async-kit";
 import type { Logger } from "pino";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ClusterView } from "../cluster/cluster-view.ts";
@@ -13,12 +12,15 @@ import type { Store } from "../store/store.ts";
 import type { TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission } from "./admission/admission.ts";
+import { createRequestCheck } from "./admission/check-request.ts";
 import { createTaskCancellation } from "./end/cancel-task.ts";
 import { createTaskDeletion } from "./end/delete-task.ts";
+import { createDrain } from "./end/drain-tasks.ts";
 import { createInterruptedTasks } from "./end/interrupted-tasks.ts";
 import { createRunChildTask } from "./run/run-child-task.ts";
 import { createRunInSlot } from "./run/run-in-slot.ts";
-import type { Run, RunOptions } from "./run/run-task.ts";
+import { createRunStops } from "./run/run-stops.ts";
+import type { RunOptions } from "./run/run-task.ts";
 import { createRunningTasks } from "./run/running-tasks.ts";
 import { createLimitedWaits } from "./run/wait-for-end.ts";
 import { createQueuedReasons } from "./scheduler/queued-reason.ts";
@@ -77,33 +79,34 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const options = { ...given, runTraceparent };
   const { store, adapters, view, logger } = options;
   const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
-  let draining = false;
-  /** Whether the drain time is over. A run that starts now is stopped at once. */
-  let stopping = false;
-  const isRefusing = (): boolean => draining && sharing.refusesWhileDraining;
-  /** Why no task may run at the moment; null if tasks may run. */
-  let interruption: string | null = null;
+  const isRefusing = (): boolean => isDraining() && sharing.refusesWhileDraining;
   const scheduler = createScheduler({ ...options, ownNode: view.self.id });
   const running = createRunningTasks(options);
+  const stops = createRunStops(running);
   const { cancel, endQueued, settle } = createTaskCancellation({ ...options, scheduler, running });
   const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, settle });
-  const onStarted = (run: Run): void => {
-    if (stopping) stopForShutdown(run);
-    if (interruption !== null) run.stop("bridge_restarted", interruption);
-  };
   const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
-  const runInSlot = createRunInSlot({ ...options, scheduler, running, settle, stopGraceMs, onStarted, findRejection });
+  const runInSlot = createRunInSlot({ ...options, scheduler, running, settle, stopGraceMs, onStarted: stops.onStarted, findRejection });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
   const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });
-  const admission = createAdmission({ ...options, scheduler, enqueue, isRefusing, findPlace: sharing.findPlace });
-  const runChild = createRunChildTask({ ...options, running, admission, enqueue, ownNode: view.self.id });
+  const checkRequest = createRequestCheck({ ...options, ownNode: view.self.id });
+  const { admitTask, checkTask } = createAdmission({
+    ...options,
+    checkRequest,
+    scheduler,
+    enqueue,
+    isRefusing,
+    findPlace: sharing.findPlace,
+  });
+  const runChild = createRunChildTask({ ...options, running, checkRequest, enqueue, ownNode: view.self.id });
+  const { drain, isDraining } = createDrain({ ...options, scheduler, queue, running, stops, endMs: stopGraceMs + lastWritesMs });
   const deleteTask = createTaskDeletion({ store, unreleased: running.unreleased, logger });
 
   /** Tasks wait for the first check of their adapter. */
   function mayStart(provider: string): boolean {
     const isChecked = (options.registry.get(provider)?.health.checkedAt ?? null) !== null;
-    return interruption === null && isChecked && sharing.mayStart(provider);
+    return !stops.isInterrupted() && isChecked && sharing.mayStart(provider);
   }
 
   /** Ends or requeues the tasks that a crash interrupted. Call it once, before the registry starts and before the first dispatch. */
@@ -118,40 +121,19 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     for (const { provider } of scheduler.listLanes()) fillSlots(provider);
   }
 
-  /** Rejects new tasks, gives running tasks `drainSeconds` to end, and then stops them. */
-  async function drain(): Promise<void> {
-    draining = true;
-    scheduler.startChildrenOnly();
-    await withTimeout(queue.waitUntilIdle(), options.drainSeconds * 1000, () => {});
-    stopping = true;
-    // If the disk accepts no writes, the tasks stay stored as running, and the next start ends them.
-    await withTimeout(stopAll(), stopGraceMs + lastWritesMs, () => {});
-    sharing.close();
-  }
-
-  async function stopAll(): Promise<void> {
-    for (const run of running.all()) stopForShutdown(run);
-    await queue.waitUntilStarted();
-    // A run whose end cannot be stored must not end the wait for the others.
-    await Promise.allSettled(running.all().map((run) => run.ended));
-  }
-
   return {
     recover,
     endTasksOf,
     /** Stops all runs, and starts none until `resume`. */
-    interrupt(reason: string): void {
-      interruption = reason;
-      for (const run of running.all()) run.stop("bridge_restarted", reason);
-    },
+    interrupt: stops.interrupt,
     /** Starts tasks again after `interrupt`. */
     resume(): void {
-      interruption = null;
+      stops.resume();
       fillAllSlots();
     },
     /** Stores the task, or returns the task that an identical dispatch created earlier. Throws BridgeError. */
-    admitTask: admission.admitTask,
-    checkTask: admission.checkTask,
+    admitTask,
+    checkTask,
     cancel,
     /** Deletes an ended task with its children and all data stored for them. Throws BridgeError: not_found, invalid_state. */
     deleteTask,
@@ -180,13 +162,15 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     },
     /** Whether Bridge is stopping. */
     get draining(): boolean {
-      return draining;
+      return isDraining();
     },
     isRefusing,
-    drain,
+    /** Rejects new tasks if no other node would run them, gives running tasks `drainSeconds` to end, and then stops them. */
+    async drain(): Promise<void> {
+      await drain();
+      sharing.close();
+    },
   };
 }
-
-const stopForShutdown = (run: Run): boolean => run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
 
 const toLoad = ({ running, queued, maxConcurrent }: Load): Load => ({ running, queued, maxConcurrent });

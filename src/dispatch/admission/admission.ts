@@ -1,59 +1,36 @@
 import { v7 as uuidv7 } from "uuid";
-import type { ClusterView } from "../../cluster/cluster-view.ts";
 import { BridgeError, type QueueOwner } from "../../errors.ts";
 import type { Metrics } from "../../metrics.ts";
-import type { DestinationGuard } from "../../network/destination-guard.ts";
-import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
-import type { AvailableAdapters, Obstacle, Runner } from "../../registry/available-adapters.ts";
+import type { AvailableAdapters, Runner } from "../../registry/available-adapters.ts";
 import type { ParsedDispatch } from "../../requests/parse-dispatch.ts";
-import type { SchemaChecker } from "../../requests/schema-checker.ts";
 import type { Store } from "../../store/store.ts";
 import type { Task, TaskRequest, TraceContext } from "../../task.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
+import { needsOf, type RequestCheck } from "./check-request.ts";
 import { createProviderChoice } from "./choose-provider.ts";
-import { validateDispatch } from "./validate-dispatch.ts";
 
 /** The sender of a dispatch. */
 export interface Caller extends TraceContext {
   tenant: string;
 }
 
-/** The tenant and agent that a task belongs to, and the adapter that runs it. */
-interface TaskOwner {
-  tenant: string;
-  agentId: string;
-  provider: string;
-}
-
-/** A task to check, and the id of the node on which its agent lives; null if it may start on any node. */
-interface CheckedTask extends TaskOwner {
-  place: string | null;
-}
-
 interface AdmissionOptions {
   store: Store;
-  registry: Pick<AdapterRegistry, "suspect" | "estimateSecondsToNextCheck">;
   adapters: AvailableAdapters;
-  view: ClusterView;
+  workspaces: Workspaces;
+  checkRequest: RequestCheck;
   /** The id of the node on which an agent lives; null if its tasks may start on any node. */
   findPlace(tenant: string, agentId: string): Promise<string | null>;
-  workspaces: Workspaces;
-  guard: DestinationGuard;
-  schemas: SchemaChecker;
   metrics: Metrics;
   scheduler: Scheduler;
   enqueue: TaskQueue["enqueue"];
   /** Whether Bridge is stopping and no other node would run a new task. */
   isRefusing(): boolean;
-  mcpCommands: readonly string[];
   /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
   catalogProviders?: readonly string[];
 }
-
-/** `Retry-After` of an adapter that could not be loaded. Only a restart of Bridge checks it again. */
-const UNLOADED_RETRY_SECONDS = 30;
 
 const queueFullText: Readonly<Record<QueueOwner, string>> = {
   bridge: "Bridge's queue is full, and this tenant already has its fair share of it. Try again later.",
@@ -61,11 +38,9 @@ const queueFullText: Readonly<Record<QueueOwner, string>> = {
   agent: "The agent's queue is full: its limit of queued tasks is reached. Try again later.",
 };
 
-export type Admission = ReturnType<typeof createAdmission>;
-
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, registry, adapters, view, workspaces, metrics, scheduler, enqueue, isRefusing } = options;
+  const { store, checkRequest, metrics, scheduler, enqueue, isRefusing } = options;
   const chooseProvider = createProviderChoice(options);
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
@@ -126,7 +101,7 @@ export function createAdmission(options: AdmissionOptions) {
     if (isRefusing()) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks. Try again later.");
   }
 
-  function rejectIfQueueIsFull(owner: Pick<TaskOwner, "tenant" | "agentId">): void {
+  function rejectIfQueueIsFull(owner: { tenant: string; agentId: string }): void {
     const queue = scheduler.findFullQueue(owner);
     if (queue !== null) throw new BridgeError("queue_full", queueFullText[queue], { queue });
   }
@@ -136,54 +111,8 @@ export function createAdmission(options: AdmissionOptions) {
     return error;
   }
 
-  /**
-   * Rejects a request that its adapter cannot carry out at the moment. Child tasks are checked in the same way as dispatches. Returns where
-   * the task can run.
-   */
-  async function checkRequest(request: TaskRequest, { tenant, agentId, provider, place }: CheckedTask): Promise<Runner> {
-    const { runner, obstacle } = adapters.findRunner({ provider, needs: needsOf(request), place });
-    if (obstacle !== null) throw toError(obstacle, { provider, place });
-    await validateDispatch(request, {
-      adapter: runner.adapter,
-      provider,
-      capabilities: runner.capabilities,
-      listCapabilities: adapters.listCapabilities,
-      guard: options.guard,
-      schemas: options.schemas,
-      mcpCommands: options.mcpCommands,
-      tenant,
-      workspace: runner.isHere ? workspaces.workspaceOf(tenant, agentId) : null,
-    });
-    const token = request.resumeToken;
-    if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return runner;
-    throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
-      errors: [{ path: "resumeToken", message: "was not issued for this provider and agent, or has expired" }],
-    });
-  }
-
-  function toError({ kind, text, tagMissingAtPlace }: Obstacle, { provider, place }: Pick<CheckedTask, "provider" | "place">): BridgeError {
-    if (tagMissingAtPlace !== undefined) {
-      const message = `contains ${tagMissingAtPlace}, which is not a tag of the node of the agent; omit it or choose another agentId`;
-      return new BridgeError("capability_missing", text, { errors: [{ path: "runsOn", message }] });
-    }
-    const isChecked = kind === "adapter" && (place === null || place === view.self.id);
-    return isChecked ? createOfflineError(provider, text) : new BridgeError("adapter_offline", text);
-  }
-
-  function createOfflineError(provider: string, text: string): BridgeError {
-    // The cause may have been fixed since the last health check.
-    registry.suspect(provider);
-    const retryAfterSeconds = registry.estimateSecondsToNextCheck(provider);
-    if (retryAfterSeconds === null) return new BridgeError("adapter_offline", text, { retryAfterSeconds: UNLOADED_RETRY_SECONDS });
-    return new BridgeError("adapter_offline", `${text} The next check is within ${retryAfterSeconds} s. Dispatch again after it.`, {
-      retryAfterSeconds,
-    });
-  }
-
-  return { admitTask, checkTask, checkRequest };
+  return { admitTask, checkTask };
 }
-
-const needsOf = ({ runsOn = [] }: TaskRequest): readonly string[] => runsOn;
 
 /** Whether the checks of a dispatch wait for a host lookup or a worker thread. A repeated dispatch must get its response without them. */
 const hasSlowChecks = ({ mcpServers = [], outputStrategy }: TaskRequest): boolean =>

@@ -5,7 +5,7 @@ import type { EventLog } from "../../events/event-log.ts";
 import { failedResult } from "../../results/failed-result.ts";
 import type { Store } from "../../store/store.ts";
 import type { TaskRequest } from "../../task.ts";
-import type { Admission } from "../admission/admission.ts";
+import type { RequestCheck } from "../admission/check-request.ts";
 import { toRejectedResult } from "../admission/describe-rejection.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 import type { Run, RunOptions } from "./run-task.ts";
@@ -16,7 +16,7 @@ interface RunChildTaskOptions {
   store: Store;
   eventLog: EventLog;
   running: RunningTasks;
-  admission: Admission;
+  checkRequest: RequestCheck;
   enqueue: TaskQueue["enqueue"];
   /** The id of this node, which runs the children of its tasks. */
   ownNode: string;
@@ -27,7 +27,7 @@ interface RunChildTaskOptions {
 const CHILD_TIMEOUT_SECONDS = 600;
 
 /** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its adapter. */
-export function createRunChildTask({ store, eventLog, running, admission, enqueue, ownNode, runTraceparent }: RunChildTaskOptions) {
+export function createRunChildTask({ store, eventLog, running, checkRequest, enqueue, ownNode, runTraceparent }: RunChildTaskOptions) {
   /** Returns the child's result; a rejected request is a failed result. Rejects only if the parent is not running. */
   return async (child: ChildRequest): Promise<ExecutionResult> => {
     const parentRun = running.find(child.parentTaskId);
@@ -40,7 +40,7 @@ export function createRunChildTask({ store, eventLog, running, admission, enqueu
       if (run.task.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
     const request = toTaskRequest(child, parent.request, parentRun.remainingMs());
     try {
-      await admission.checkRequest(request, { tenant, agentId, provider, place: ownNode });
+      await checkRequest(request, { tenant, agentId, provider, place: ownNode });
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
       return toRejectedResult(error);

@@ -1,36 +1,16 @@
-import type { QueueOwner } from "../../errors.ts";
 import type { Share, Tenant } from "./lane.ts";
 import { kindOf, type LaneTask } from "./lane-task.ts";
+import type { SchedulerLimits } from "./lanes.ts";
 import { unblock } from "./line.ts";
 import { addStored, changeTally, type TallyChange } from "./queue-tally.ts";
-import type { SchedulerLimits, Shares } from "./shares.ts";
-import { findFullOwnQueue, isAgentAtLimit, waitingOf } from "./tenant-load.ts";
+import type { Shares } from "./shares.ts";
+import { isAgentAtLimit } from "./tenant-load.ts";
 
 export type QueuedTasks = ReturnType<typeof createQueuedTasks>;
 
 /** Creates the counts of the tasks that enter and leave the queue. `readings.begun` counts the readings of the store that have begun. */
-export function createQueuedTasks(
-  shares: Shares,
-  { queueLimit, quotaOf, ownNode }: Pick<SchedulerLimits, "queueLimit" | "quotaOf" | "ownNode">,
-  readings: { readonly begun: number },
-) {
+export function createQueuedTasks(shares: Shares, { ownNode }: Pick<SchedulerLimits, "ownNode">, readings: { readonly begun: number }) {
   const { shareOf, laneOf, tenantOf, place } = shares;
-
-  /** Finds a queue that has no room for one more dispatched task; null if all have room. */
-  function findFullQueue({ tenant: name, agentId }: Pick<LaneTask, "tenant" | "agentId">): QueueOwner | null {
-    const tenant = shares.tenants.get(name);
-    const quota = tenant?.quota ?? quotaOf(name);
-    const own = findFullOwnQueue(tenant, quota, agentId);
-    if (own !== null || shares.waiting() < queueLimit) return own;
-    return (tenant === undefined ? 0 : waitingOf(tenant)) >= fairShare(name, quota.weight) ? "bridge" : null;
-  }
-
-  /** Returns the tenant's share of the queue, by weight, among the tenants that have a task in it. */
-  function fairShare(name: string, weight: number): number {
-    let weights = weight;
-    for (const tenant of shares.tenants.values()) if (tenant.name !== name && waitingOf(tenant) > 0) weights += tenant.quota.weight;
-    return (queueLimit * weight) / weights;
-  }
 
   /** Whether only other nodes may start the task. */
   const isElsewhere = ({ node = null }: Pick<LaneTask, "node">): boolean => node !== null && node !== ownNode;
@@ -115,5 +95,5 @@ export function createQueuedTasks(
     shares.changeAgentOf(tenant, task.agentId, ({ queued }) => changeTally(queued, change, readings.begun));
   }
 
-  return { findFullQueue, isElsewhere, addQueued, addElsewhere, addArriving, settleArrival, removeQueued, count };
+  return { isElsewhere, addQueued, addElsewhere, addArriving, settleArrival, removeQueued, count };
 }

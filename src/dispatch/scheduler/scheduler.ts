@@ -1,6 +1,8 @@
 import type { Lane } from "./lane.ts";
+import type { SchedulerLimits } from "./lanes.ts";
+import { createQueueLimits } from "./queue-limits.ts";
 import { createQueuedTasks } from "./queued-tasks.ts";
-import { createShares, type SchedulerLimits } from "./shares.ts";
+import { createShares } from "./shares.ts";
 import { createSlots } from "./slots.ts";
 import { createStoredCounts } from "./stored-counts.ts";
 
@@ -22,6 +24,8 @@ export function createScheduler(limits: SchedulerLimits) {
   return {
     getLane: (provider: string): Readonly<Lane> => shares.laneOf(provider),
     listLanes: (): Iterable<Readonly<Lane>> => shares.lanes.values(),
+    /** Finds a queue that has no room for one more dispatched task; null if all have room. */
+    findFullQueue: createQueueLimits(shares, limits),
     ...queuedTasks,
     ...createStoredCounts(shares, readings),
     ...createSlots(shares, { count }),

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LaneTask } from "../../../src/dispatch/scheduler/lane-task.ts";
+import type { SchedulerLimits } from "../../../src/dispatch/scheduler/lanes.ts";
 import { createScheduler } from "../../../src/dispatch/scheduler/scheduler.ts";
-import type { SchedulerLimits } from "../../../src/dispatch/scheduler/shares.ts";
 import type { Claim } from "../../../src/dispatch/scheduler/slots.ts";
 import type { ClaimFilter } from "../../../src/store/tasks/interface.ts";
 import type { TenantQuota } from "../../../src/task.ts";
