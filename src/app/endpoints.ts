@@ -33,6 +33,7 @@ import { sessionRoutes } from "../http/routes/sessions.ts";
 import { statsRoutes } from "../http/routes/stats.ts";
 import { taskDiffRoutes } from "../http/routes/task-diff.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
+import { taskListRoutes } from "../http/routes/task-list.ts";
 import { taskRequestRoutes } from "../http/routes/task-request.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
 import { webhookRedeliveryRoutes } from "../http/routes/webhook-redelivery.ts";
@@ -48,19 +49,15 @@ import { createRequestTurns } from "../http/wire/request-turns.ts";
 import type { SharedRates } from "../http/wire/shared-rates.ts";
 import type { Metrics } from "../metrics.ts";
 import { createAgentList } from "../queries/agent-list.ts";
-import { createPhaseReader } from "../queries/phase-reader.ts";
 import { createTaskReader } from "../queries/task-reader.ts";
 import { createUsageReader } from "../queries/usage-reader.ts";
 import { createDescribedDispatchSchema } from "../requests/dispatch-schema.ts";
 import { createDispatchParser } from "../requests/parse-dispatch.ts";
-import { createOpHandler } from "../websocket/op-handler.ts";
-import { createOps } from "../websocket/ops.ts";
-import { createRunFollower } from "../websocket/run-follower.ts";
-import { createSocketServer } from "../websocket/socket-server.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
 import { createTaskDiffs } from "../workspaces/task-diffs.ts";
 import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
+import { createSockets } from "./create-sockets.ts";
 import type { Engine } from "./engine.ts";
 import { createMetricsSampler } from "./sample-metrics.ts";
 
@@ -99,11 +96,7 @@ export async function createEndpoints(
     requestRates,
   });
   const openRequests = holdRequests(server);
-  // Clients and load balancers then open their next connection elsewhere, and send no request on one that is about to be closed.
-  server.addHook("onRequest", (_request, reply, done) => {
-    if (dispatcher.draining) reply.header("connection", "close");
-    done();
-  });
+  closeConnectionsWhileDraining(server, dispatcher);
   const eventStreams = createEventStreams({ store, eventLog, ...limits, metrics, logger });
   let isClosing = false;
   server.addHook("preClose", async () => {
@@ -123,6 +116,7 @@ export async function createEndpoints(
   const bodySchema = createDescribedDispatchSchema(inputs);
   await server.register(dispatchRoutes, { bodySchema, receiveDispatch, dispatcher, tasks });
   await server.register(dispatchCheckRoutes, { bodySchema, previewDispatch });
+  await server.register(taskListRoutes, { tasks });
   await server.register(taskRoutes, { dispatcher, tasks });
   await server.register(taskRequestRoutes, { bodySchema, tasks });
   await server.register(agentRoutes, { agents: createAgentList(store, dispatcher) });
@@ -147,27 +141,13 @@ export async function createEndpoints(
   await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership.checkInTouch });
   await server.register(metricsRoutes, { metrics, sample: createMetricsSampler(config, engine, metrics), isPublic: config.metricsPublic });
 
-  const ops = createOps({
-    receiveDispatch,
-    dispatcher,
-    tasks,
-    follower: createRunFollower({ store, eventLog, logger }),
-    phases: createPhaseReader({ store, dispatcher }),
-    approvals,
-    workspaces: workspaceList,
+  const sockets = createSockets({
+    ...{ engine, receiveDispatch, tasks, workspaces: workspaceList, requestRates, ...limits, metrics, logger },
+    frameLimitBytes: config.bodyLimitBytes,
     checkCanStart() {
       if (isClosing) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");
       if (overload.isOverloaded) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
     },
-  });
-  const sockets = createSocketServer({
-    handler: createOpHandler({ ops, logger, requestRates }),
-    knownOps: ops.map(({ name }) => name),
-    isDraining: dispatcher.isRefusing,
-    frameLimitBytes: config.bodyLimitBytes,
-    ...limits,
-    metrics,
-    logger,
   });
   await server.register(sockets.routes);
 
@@ -213,6 +193,14 @@ function holdRequests(server: FastifyInstance): () => void {
     isOpen = true;
     opened.resolve();
   };
+}
+
+/** Clients and load balancers then open their next connection elsewhere, and send no request on one that is about to be closed. */
+function closeConnectionsWhileDraining(server: FastifyInstance, dispatcher: Pick<Engine["dispatcher"], "draining">): void {
+  server.addHook("onRequest", (_request, reply, done) => {
+    if (dispatcher.draining) reply.header("connection", "close");
+    done();
+  });
 }
 
 const createRates = (perMinute: number | null, shared: SharedRates): RequestRates | null =>

@@ -1,5 +1,3 @@
-import path from "node:path";
-import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Logger } from "pino";
 import { type Catalog, settingsKey } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
@@ -9,7 +7,6 @@ import { type CallbackWorker, createCallbackWorker } from "../callbacks/callback
 import type { ClusterView } from "../cluster/cluster-view.ts";
 import type { Config } from "../config/config.ts";
 import { createDispatcher, type Dispatcher } from "../dispatch/dispatcher.ts";
-import { createAdapterLogger } from "../dispatch/run/adapter-logger.ts";
 import { createEventLog, type EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Lookup } from "../network/dns-resolver.ts";
@@ -25,6 +22,7 @@ import { type OpenedTraces, openTraces } from "../traces/open-traces.ts";
 import { createTraceExporter, type TraceExporter } from "../traces/trace-exporter.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
+import { createConfigureAdapter } from "./configure-adapter.ts";
 import { describeAdapters } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
 import { openDatabase } from "./open-database.ts";
@@ -124,27 +122,13 @@ export async function createEngine(
     endTasksOf: dispatcher.endTasksOf,
   });
 
+  const adapterParts = { registry, dispatcher, environment, sandbox, fetch: guardedFetch.fetch, lookup: operatorDnsCache.lookup };
+  const configure = createConfigureAdapter(config, { ...adapterParts, metrics, logger });
+
   /** Initializes the adapters and reports their events to the dispatcher. Resolves when every adapter has been checked once. */
   const startAdapters = (): Promise<void> =>
     registry.start({
-      configure: (provider) => ({
-        settings: config.adapterSettings[provider] ?? {},
-        env: environment,
-        dataDir: makeAdapterDirectory(config.dataDir, provider),
-        filesDir: makeAdapterDirectory(config.filesDir, provider),
-        retentionDays: config.retentionDays,
-        logger: createAdapterLogger(logger.child({ provider }), (taskId) => dispatcher.findTraceparent(provider, taskId)),
-        sandbox: sandbox.sandbox,
-        sandboxFault: sandbox.missing,
-        fetch: guardedFetch.fetch,
-        lookup: operatorDnsCache.lookup,
-        runChild: dispatcher.runChild,
-        describeProvider: registry.describe,
-        findLoadFailure: registry.findLoadFailure,
-        listModels: registry.listModels,
-        requestApproval: (question) => dispatcher.requestApproval(provider, question),
-        onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
-      }),
+      configure,
       onEvent: dispatcher.onAdapterEvent,
       onChecked: dispatcher.onAdapterChecked,
       onOffline: webhooks.onAdapterOffline,
@@ -200,9 +184,3 @@ const createRunTraceparent =
   (opened: OpenedTraces | null) =>
   (task: TracedTask): string | null =>
     opened === null ? task.traceparent : formatTraceparent(task, opened.isSampled(task));
-
-function makeAdapterDirectory(dataDir: string, provider: string): string {
-  const directory = path.join(dataDir, "adapters", provider);
-  makePrivateDirectory(directory);
-  return directory;
-}

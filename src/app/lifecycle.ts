@@ -1,8 +1,7 @@
 import type { AddressInfo } from "node:net";
-import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
+import { getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
 import type { Tokens } from "../access/tokens.ts";
 import { listDifferingNodes } from "../cluster/node-directory.ts";
 import type { Config } from "../config/config.ts";
@@ -16,6 +15,7 @@ import { createRetention } from "../store/maintenance/retention-timer.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
+import { suggestAdapters } from "./suggest-adapters.ts";
 
 /** The parts of Bridge that the lifecycle starts and closes, and its environment. */
 interface LifecycleOptions {
@@ -63,7 +63,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
   async function startAsMember(): Promise<void> {
     const removeLeftovers = await clearLeftovers();
     await engine.view.refresh();
-    warnOfDifferingSettings();
+    warnOfDifferingSettings(engine, logger);
     // A webhook gets the events after its first start, which include the ends of the interrupted tasks.
     await engine.webhooks.start();
     await engine.traces?.start();
@@ -97,25 +97,6 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     dispatcher.endWaits();
   }
 
-  function warnOfDifferingSettings(): void {
-    const nodes = listDifferingNodes(engine.nodes);
-    if (nodes.length > 0) logger.warn({ nodes }, "settings that should be equal on all nodes differ from those of other nodes");
-  }
-
-  async function suggestAdapters(): Promise<void> {
-    try {
-      const directory = path.join(config.dataDir, "programs");
-      const search = { env: environment, directory, sandbox: sandbox.sandbox, signal: closing.signal };
-      const programs = await findUnusedPrograms(new Set(loaded.map(({ provider }) => provider)), search);
-      if (programs.length === 0 || closing.signal.aborted) return;
-      const found = programs.map(({ name, version }) => `${name} ${version}`).join(", ");
-      const setting = [...config.adapters, ...programs.map(({ name }) => name)].join(",");
-      logger.info({ programs }, `installed here and not enabled: ${found}; to enable: BRIDGE_ADAPTERS=${setting}`);
-    } catch (error) {
-      logger.debug({ err: error }, "failed to look for installed agent programs");
-    }
-  }
-
   return {
     start() {
       startup = start();
@@ -123,7 +104,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     },
     createSignInUrl: () => createSignInUrl(config, { tokens, endpoints }),
     suggestAdapters() {
-      suggestion = suggestAdapters();
+      suggestion = suggestAdapters(config, { loaded, environment, sandbox, logger, signal: closing.signal });
       return suggestion;
     },
     async close() {
@@ -147,6 +128,11 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await suggestion;
     },
   };
+}
+
+function warnOfDifferingSettings(engine: Pick<Engine, "nodes">, logger: Logger): void {
+  const nodes = listDifferingNodes(engine.nodes);
+  if (nodes.length > 0) logger.warn({ nodes }, "settings that should be equal on all nodes differ from those of other nodes");
 }
 
 async function warnOfMissingIsolation(

@@ -1,6 +1,9 @@
 /** Contact is broken when a renewal fails or is this late, or when the clock of the database jumps by as much; as a part of the lease. */
 const MAX_GAP = 1 / 4;
 
+/** A change of the system clock relative to the monotonic clock that is noticed. A suspended machine causes one. */
+const JUMP_MS = 1_000;
+
 /** A point in time by both clocks, in ms. */
 export interface Moment {
   /** The monotonic clock, which changes of the system clock do not affect. It may stand still while the machine is suspended. */
@@ -20,6 +23,8 @@ export function createDatabaseContact(leaseMs: number) {
   let databaseClock: number | null = null;
   /** Whether the machine may have been suspended since the last contact. */
   let mayHaveSlept = false;
+  /** The last look at the clocks. */
+  let seen = last;
 
   return {
     /** When the last successful renewal was sent. */
@@ -27,6 +32,7 @@ export function createDatabaseContact(leaseMs: number) {
     /** The node has joined the cluster. */
     begin(): void {
       last = readClocks();
+      seen = last;
       unbrokenSince = last.monotonic;
     },
     /** A renewal has failed. */
@@ -43,9 +49,13 @@ export function createDatabaseContact(leaseMs: number) {
       databaseClock = answer;
       mayHaveSlept = false;
     },
-    /** The machine may have been suspended. */
-    noteSuspension(): void {
-      mayHaveSlept = true;
+    /** Looks at the clocks. Returns the time since the last contact, and whether the system clock has jumped since the last look. */
+    look(): { silentMs: number; now: number; hasJumped: boolean } {
+      const now = readClocks();
+      const jumpMs = now.wall - seen.wall - (now.monotonic - seen.monotonic);
+      seen = now;
+      if (jumpMs > JUMP_MS) mayHaveSlept = true;
+      return { silentMs: now.monotonic - last.monotonic, now: now.monotonic, hasJumped: Math.abs(jumpMs) > JUMP_MS };
     },
     /** The time since the last contact if the machine may have been suspended since; else 0. Only the system clock shows it. */
     silentWithSuspensionMs: (): number => (mayHaveSlept ? readClocks().wall - last.wall : 0),

@@ -10,8 +10,6 @@ const RENEWALS_PER_LEASE = 12;
 const OWN_DEADLINE = 2 / 3;
 /** How often a node looks at its clocks, at most. */
 const CHECK_MS = 1_000;
-/** A change of the system clock relative to the monotonic clock that is noticed. A suspended machine causes one. */
-const JUMP_MS = 1_000;
 
 /** What a lease calls. */
 export interface LeaseEvents {
@@ -40,9 +38,7 @@ export function createLease({ cluster, node, report, onLost, onRegained, onExpel
   const contact = createDatabaseContact(leaseMs);
   const skew = createClockSkew({ metrics, logger });
   metrics.lease.set(leaseMs / 1000);
-  /** The last check, to notice jumps of the system clock. */
-  let checked = readClocks();
-  let lastAttempt = checked.monotonic;
+  let lastAttempt = performance.now();
   let isLost = false;
   let isHeld = false;
   let renewing: Promise<void> | null = null;
@@ -50,13 +46,9 @@ export function createLease({ cluster, node, report, onLost, onRegained, onExpel
 
   /** Timers that are due run first after a pause of the process, so a node that was stopped for too long stops its tasks first. */
   function check(): void {
-    const now = readClocks();
-    const jumpMs = now.wall - checked.wall - (now.monotonic - checked.monotonic);
-    checked = now;
-    if (jumpMs > JUMP_MS) contact.noteSuspension();
-    const silentMs = now.monotonic - contact.last().monotonic;
+    const { silentMs, now, hasJumped } = contact.look();
     if (silentMs >= leaseMs * OWN_DEADLINE) lose(silentMs);
-    if (Math.abs(jumpMs) > JUMP_MS || now.monotonic - lastAttempt >= intervalMs) void renewOnce();
+    if (hasJumped || now - lastAttempt >= intervalMs) void renewOnce();
     metrics.leaseAge.set(silentMs / 1000);
   }
 
@@ -122,7 +114,6 @@ export function createLease({ cluster, node, report, onLost, onRegained, onExpel
     /** Renews the lease regularly from now on. Resolves after the first renewal. */
     async start(): Promise<void> {
       contact.begin();
-      checked = contact.last();
       isHeld = true;
       timer = setInterval(check, Math.min(CHECK_MS, intervalMs));
       await renewOnce();

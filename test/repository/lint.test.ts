@@ -28,6 +28,7 @@ const planted: readonly { rule: string; file: string; code: string }[] = [
   { rule: "no-misused-promises", file: "src/spread.ts", code: "export const spread = { ...work() };" },
   { rule: "no-misused-promises", file: "test/condition.ts", code: "if (work()) save().catch(() => {});" },
   { rule: "max-lines-per-function", file: "src/long.ts", code: longFunction(121) },
+  { rule: "max-lines-per-function", file: "src/app/long.ts", code: longFunction(101) },
 ];
 
 const LEGAL: readonly { file: string; code: string }[] = [
@@ -35,6 +36,7 @@ const LEGAL: readonly { file: string; code: string }[] = [
   { file: "src/listener-that-runs-on.ts", code: 'emitter.on("event", () => void work());' },
   { file: "test/listener.ts", code: 'emitter.on("event", async () => { await work(); });' },
   { file: "src/limit.ts", code: longFunction(120) },
+  { file: "src/app/limit.ts", code: longFunction(100) },
   { file: "test/long.ts", code: longFunction(121) },
 ];
 
@@ -43,7 +45,7 @@ describe("oxlint", () => {
     const root = await temporaryDirectory();
     for (const name of [".oxlintrc.jsonc", "tsconfig.json"]) await copyFile(path.join(repository, name), path.join(root, name));
     await symlink(path.join(repository, "node_modules"), path.join(root, "node_modules"));
-    for (const directory of ["src", "test"]) {
+    for (const directory of ["src", "src/app", "test"]) {
       await mkdir(path.join(root, directory));
       await writeFile(path.join(root, directory, "helpers.ts"), HELPERS);
     }

@@ -16,6 +16,8 @@ export const streamFormatSchema = z
     "Streams only. `message`: events have no name, so `onmessage` of an EventSource receives all of them, and `type` in their data is their type. Default: `event`.",
   );
 
+export type StreamFormats = ReturnType<typeof createStreamFormats>;
+
 /** Creates the encoders of both formats. Streams of one format share their buffers. */
 export function createStreamFormats({ formatId, clientMemory }: Pick<EventLog, "formatId"> & { clientMemory: ClientMemory }) {
   const create = (isNamed: boolean) => {

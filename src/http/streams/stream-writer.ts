@@ -3,10 +3,7 @@ import { withTimeout } from "@hak2i/async-kit";
 import type { Reservation } from "../../access/client-memory.ts";
 import { checkHalfClosed } from "../wire/half-closed.ts";
 import type { SharedEvents } from "./shared-events.ts";
-
-/** Limits of the live events that wait for one client, in addition to the buffers of its connection. */
-const MAX_WAITING_BYTES = 1024 * 1024;
-const MAX_WAITING_EVENTS = 1000;
+import { createWaitingEvents } from "./waiting-events.ts";
 
 /** Options of a writer. */
 export interface StreamWriterOptions {
@@ -20,10 +17,7 @@ export interface StreamWriterOptions {
 
 /** Creates the writer of one event stream whose headers have been sent. It limits the data that waits for the client. */
 export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservation, isFull }: StreamWriterOptions) {
-  /** Live events that the connection has not accepted yet, the oldest first. */
-  const waiting: SharedEvents[] = [];
-  let waitingBytes = 0;
-  let waitingEvents = 0;
+  const waiting = createWaitingEvents();
   /** Bytes that are reserved for the next page. */
   let pageBytes = 0;
   const heartbeat = setTimeout(beat, heartbeatMs).unref();
@@ -32,7 +26,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
     clearTimeout(heartbeat);
     stopChecks();
     reservation.release();
-    while (waiting.length > 0) releaseFirst();
+    waiting.releaseAll();
   });
 
   function beat(): void {
@@ -74,28 +68,14 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
 
   /** Writes the events without waiting. Returns false, and writes nothing, if the client is behind. */
   function writeLive(events: SharedEvents): boolean {
-    const { buffers, bytes, count } = events;
-    // A single large commit does not make a client slow: it is slow only if it has not read the previous events.
-    const isBehind =
-      waiting.length > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES || isFull());
-    if (isBehind) return false;
+    if (waiting.isBehind(events, isFull)) return false;
     if (!isOpen()) return true;
-    waiting.push(events);
-    waitingEvents += count;
-    waitingBytes += bytes;
-    events.retain();
+    const { buffers } = events;
+    waiting.add(events);
     if (buffers.length > 1) raw.cork();
-    for (const [index, buffer] of buffers.entries()) write(buffer, index === buffers.length - 1 ? releaseFirst : undefined);
+    for (const [index, buffer] of buffers.entries()) write(buffer, index === buffers.length - 1 ? waiting.releaseFirst : undefined);
     if (buffers.length > 1) raw.uncork();
     return true;
-  }
-
-  function releaseFirst(): void {
-    const events = waiting.shift();
-    if (events === undefined) return;
-    waitingEvents -= events.count;
-    waitingBytes -= events.bytes;
-    events.release();
   }
 
   function isOpen(): boolean {

@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
-import { createTurns, withTimeout } from "@hak2i/async-kit";
+import { withTimeout } from "@hak2i/async-kit";
 import { type Reservation, UNCOUNTED_BYTES } from "../../access/client-memory.ts";
 import { createDisconnectedError } from "../../http/wire/closed-signal.ts";
 import type { OpChannel } from "../op-protocol.ts";
 import type { Frame } from "../parse-envelope.ts";
+import { createChannel } from "./channel.ts";
 import { createFrameQueue } from "./frame-queue.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { trackIncompleteMessage } from "./incomplete-message.ts";
@@ -37,11 +38,11 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   let isClosing = false;
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const closedSignal = new AbortController();
-  const channel: OpChannel = { push, signal: closedSignal.signal };
-  const pushes = createTurns();
   /** The memory of responses that are being built. */
   const inProgress = new Set<Reservation>();
   const outgoing = createSendQueue(socket, updateReservation);
+  const isOpen = (): boolean => !isClosing && socket.readyState === socket.OPEN;
+  const channel = createChannel({ outgoing, signal: closedSignal.signal, openReservation, takeTurn, isOpen });
   const incoming = trackIncompleteMessage(socket, stream, () => {
     updateReservation();
     onIncomplete();
@@ -88,26 +89,6 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
     };
   }
 
-  async function push(bytes: number, read: () => Promise<readonly string[]>): Promise<void> {
-    const { signal } = closedSignal;
-    await pushes.take("", async () => {
-      while (outgoing.isFull() && !signal.aborted) await outgoing.waitUntilSent();
-      if (signal.aborted) return;
-      const reading = openReservation();
-      const stop = (): void => reading.release();
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        if (!(await isReserved(reading, bytes))) return;
-        await takeTurn();
-        for (const message of await read()) if (!isClosing && socket.readyState === socket.OPEN) void outgoing.send(Buffer.from(message));
-      } finally {
-        signal.removeEventListener("abort", stop);
-        stop();
-      }
-    });
-    await outgoing.waitUntilSent();
-  }
-
   function disconnect(): void {
     if (socket.readyState !== socket.OPEN) return;
     stopProcessing();
@@ -151,10 +132,3 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
     },
   };
 }
-
-/** Waits until the memory is available. Resolves to false if the reservation was released, because the connection has closed. */
-const isReserved = (reservation: Reservation, bytes: number): Promise<boolean> =>
-  reservation.reserve(bytes, Number.POSITIVE_INFINITY).then(
-    () => true,
-    () => false,
-  );
