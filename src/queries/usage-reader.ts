@@ -10,7 +10,7 @@ import {
   type UsageSplit,
   type UsageSum,
 } from "../store/usage/interface.ts";
-import { HOUR_MS, KEPT_HOURS, OTHER } from "../store/usage/rollup.ts";
+import { HOUR_MS, KEPT_HOURS, OTHER } from "../store/usage/rows.ts";
 
 export type { UsageCounts } from "../store/usage/interface.ts";
 export { usageSplits } from "../store/usage/interface.ts";

@@ -19,7 +19,7 @@ import { createHints, hintWrites } from "./nodes/postgres-hints.ts";
 import { createRateCounts } from "./nodes/postgres-rates.ts";
 import { writeKinds } from "./postgres-write-kinds.ts";
 import { createCallbackReads, createCallbackWrites } from "./posts/postgres-callbacks.ts";
-import { correctScheduleOperation, createCallbackSchedule } from "./posts/postgres-schedule.ts";
+import { createCallbackSchedule } from "./posts/postgres-schedule.ts";
 import { createWebhookOutbox } from "./posts/postgres-webhooks.ts";
 import type { Store } from "./store.ts";
 import { createLongTexts } from "./tasks/long-texts.ts";
@@ -100,7 +100,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const stopPoll = startOwnPoll(() => passStopRequests());
   const writer = createBatchWriter({
     connect: () => log.connect({ url }),
-    kinds: [...writeKinds, correctScheduleOperation],
+    kinds: writeKinds,
     node,
     clock,
     onTime: (now, askedAt) => schedule.track(now, askedAt),

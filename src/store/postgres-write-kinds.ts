@@ -1,16 +1,15 @@
-import { issueOperation, redeemOperation } from "./access/postgres.ts";
-import { askOperation, decideOperation, findAskingTaskOperation } from "./approvals/postgres.ts";
+import { accessKinds } from "./access/postgres.ts";
+import { approvalKinds } from "./approvals/postgres.ts";
 import type { AnyKind } from "./engines/postgres/batch-transaction.ts";
-import { appendOperation } from "./events/postgres.ts";
-import { deleteOperation, purgeOperation } from "./maintenance/postgres-deletion.ts";
+import { eventKinds } from "./events/postgres.ts";
+import { deletionKinds } from "./maintenance/postgres-deletion.ts";
 import { checkOperation, pruneOperation } from "./maintenance/postgres-retention.ts";
-import { redeliverOperation, settleOperation } from "./posts/postgres-callbacks.ts";
-import { releaseIdleOriginsOperation, takeOriginsOperation } from "./posts/postgres-origins.ts";
+import { callbackKinds } from "./posts/postgres-callbacks.ts";
+import { correctScheduleOperation } from "./posts/postgres-schedule.ts";
 import { acceptOperation } from "./tasks/postgres-accept.ts";
 import { claimOperation } from "./tasks/postgres-claim.ts";
-import { finishOperation } from "./tasks/postgres-finish.ts";
-import { deleteChunksOperation, insertChunksOperation } from "./tasks/postgres-texts.ts";
-import { requeueOperation, stopOperation } from "./tasks/postgres-writes.ts";
+import { textKinds } from "./tasks/postgres-texts.ts";
+import { endKinds } from "./tasks/postgres-writes.ts";
 
 /**
  * All kinds of writes, in the order in which a batch runs them. What a run of a task does comes before its end, and the end before a claim,
@@ -18,24 +17,15 @@ import { requeueOperation, stopOperation } from "./tasks/postgres-writes.ts";
  */
 export const writeKinds: readonly AnyKind[] = [
   acceptOperation,
-  deleteChunksOperation,
-  insertChunksOperation,
-  appendOperation,
-  findAskingTaskOperation,
-  askOperation,
-  decideOperation,
-  stopOperation,
-  finishOperation,
-  requeueOperation,
-  settleOperation,
-  redeliverOperation,
-  takeOriginsOperation,
-  releaseIdleOriginsOperation,
-  issueOperation,
-  redeemOperation,
+  ...textKinds,
+  ...eventKinds,
+  ...approvalKinds,
+  ...endKinds,
+  ...callbackKinds,
+  ...accessKinds,
   checkOperation,
   claimOperation,
-  deleteOperation,
-  purgeOperation,
+  ...deletionKinds,
   pruneOperation,
+  correctScheduleOperation,
 ];

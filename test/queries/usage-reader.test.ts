@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createUsageReader } from "../../src/queries/usage-reader.ts";
 import { noCounts, type UsageDimension } from "../../src/store/usage/interface.ts";
-import { HOUR_MS } from "../../src/store/usage/rollup.ts";
+import { HOUR_MS } from "../../src/store/usage/rows.ts";
 
 const now = Date.parse("2026-11-23T17:25:00Z");
 

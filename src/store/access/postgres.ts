@@ -1,4 +1,5 @@
 import { toColumnText } from "../column-text.ts";
+import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
@@ -20,7 +21,7 @@ interface Issue {
 }
 
 /** Stores tickets and returns their expiries; null if their token has too many. Two nodes at once may exceed the limit by a few. */
-export const issueOperation: OperationKind<Issue, number | null> = {
+const issueOperation: OperationKind<Issue, number | null> = {
   name: "issue_ticket",
   keyOf: ({ ticket }) => ticket.hash,
   isRepeatable: false,
@@ -46,7 +47,7 @@ const insertTicket = {
 };
 
 /** Deletes tickets and returns those that were valid. */
-export const redeemOperation: OperationKind<string, RedeemedTicket | null> = {
+const redeemOperation: OperationKind<string, RedeemedTicket | null> = {
   name: "redeem_ticket",
   keyOf: (hash) => hash,
   isRepeatable: false,
@@ -119,3 +120,6 @@ const insertSession = toStatement(
 const selectSession = toStatement(`WITH ${clockFrom("$2")} SELECT ${sessionColumns} FROM session, clock WHERE hash = $1 AND ${isValid}`);
 
 const deleteSession = toStatement("DELETE FROM session WHERE hash = $1 RETURNING 1 AS deleted");
+
+/** The writes of tickets, in the order in which a batch runs them. */
+export const accessKinds: readonly AnyKind[] = [issueOperation, redeemOperation];

@@ -1,5 +1,6 @@
 import type { TaskRun } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
+import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, TaskEvent, Transaction } from "../engines/postgres/operation-kind.ts";
@@ -72,7 +73,7 @@ interface Question {
 }
 
 /** Inserts approvals of running tasks with their events. Returns null if the guard does not hold. */
-export const askOperation: OperationKind<Question, Approval | null> = {
+const askOperation: OperationKind<Question, Approval | null> = {
   name: "ask",
   keyOf: ({ task }) => task.seq,
   isRepeatable: true,
@@ -146,7 +147,7 @@ interface Decision {
 }
 
 /** Stores decisions about pending approvals with their events. Returns null if the guard does not hold. */
-export const decideOperation: OperationKind<Decision, Approval | null> = {
+const decideOperation: OperationKind<Decision, Approval | null> = {
   name: "decide",
   keyOf: ({ task }) => task,
   isRepeatable: true,
@@ -200,7 +201,7 @@ const toDecisionRow = ({ seq, state, decidedAt, decidedBy, reason }: Approval) =
  * Finds the task of an approval, which never changes. Part of a batch, because a decision of Bridge waits while the
  * database is unavailable.
  */
-export const findAskingTaskOperation: OperationKind<{ tenant: string; approvalId: string }, number | null> = {
+const findAskingTaskOperation: OperationKind<{ tenant: string; approvalId: string }, number | null> = {
   name: "find_asking_task",
   keyOf: () => null,
   isRepeatable: true,
@@ -252,3 +253,6 @@ const reject = {
 };
 
 const bySeq = (a: Row, b: Row): number => Number(a["approval_seq"]) - Number(b["approval_seq"]);
+
+/** The writes of approvals, in the order in which a batch runs them. */
+export const approvalKinds: readonly AnyKind[] = [findAskingTaskOperation, askOperation, decideOperation];

@@ -1,5 +1,6 @@
 import type { EventType } from "#contract";
 import type { TaskRun } from "../../task.ts";
+import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { OperationKind } from "../engines/postgres/operation-kind.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { cutPage, isFull, toStatement } from "../engines/postgres/statements.ts";
@@ -149,3 +150,6 @@ export const appendOperation: OperationKind<Append, boolean> = {
 
 /** The events that every process has to see, also those of other processes: ends of tasks, and decisions about approvals. */
 const essentialEvents: readonly EventType[] = ["execution.completed", "execution.failed", "tool.approval_resolved"];
+
+/** The writes of events. */
+export const eventKinds: readonly AnyKind[] = [appendOperation];

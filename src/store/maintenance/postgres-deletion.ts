@@ -1,4 +1,5 @@
 import { toColumnText } from "../column-text.ts";
+import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
@@ -16,7 +17,7 @@ interface Deletion {
  * Deletes ended tasks with their children, one by one. Detaches them from their tenant and removes their small rows. Their events and long
  * texts, which can be many rows, follow in slices.
  */
-export const deleteOperation: OperationKind<Deletion, DeletionOutcome> = {
+const deleteOperation: OperationKind<Deletion, DeletionOutcome> = {
   name: "delete",
   keyOf: ({ tenant, taskId }) => `${tenant}\n${taskId}`,
   isRepeatable: true,
@@ -78,7 +79,7 @@ const detachTasks = {
 };
 
 /** Removes one slice of the rows of deleted tasks. Returns 0 if none is left, or if another node removes them. */
-export const purgeOperation: OperationKind<void, number> = {
+const purgeOperation: OperationKind<void, number> = {
   name: "purge",
   keyOf: () => "retention",
   isRepeatable: false,
@@ -178,3 +179,6 @@ const purgeTasks = {
       FOR UPDATE SKIP LOCKED)
     DELETE FROM task USING free WHERE task.seq = free.seq RETURNING task.seq`,
 };
+
+/** The writes of deletions, in the order in which a batch runs them. */
+export const deletionKinds: readonly AnyKind[] = [deleteOperation, purgeOperation];

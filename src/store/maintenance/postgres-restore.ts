@@ -7,9 +7,8 @@ import { readMigrations } from "../engines/postgres/migrate.ts";
 import { explainStartError } from "../engines/postgres/prepare-database.ts";
 import { advisoryLocks } from "../engines/postgres/statements.ts";
 import { endNodes, selectLiving, upsertEpoch } from "../events/postgres-epoch.ts";
-import { type BackupManifest, readBackup } from "./backup-file.ts";
+import { type BackupManifest, describeTasks, findsDataSql, type Restored, type RestoreOptions, readBackup } from "./backup-file.ts";
 import { findPrograms, readServerMajor, type StartProgram, separatePassword, waitForProgram } from "./postgres-programs.ts";
-import { describeTasks, findsDataSql, type Restored, type RestoreOptions } from "./restore.ts";
 
 /**
  * Replaces Bridge's tables by those of a backup, with a new epoch of event ids, in one transaction: a crash leaves the old or the new

@@ -8,8 +8,15 @@ import { ConflictError, StartError } from "../../errors.ts";
 import { locateDatabase } from "../engines/sqlite/data-paths.ts";
 import { lockFile } from "../engines/sqlite/lock-file.ts";
 import { countMigrations } from "../engines/sqlite/migrate.ts";
-import { type BackupManifest, flushFile, readBackup } from "./backup-file.ts";
-import { describeTasks, findsDataSql, type Restored, type RestoreOptions } from "./restore.ts";
+import {
+  type BackupManifest,
+  describeTasks,
+  findsDataSql,
+  flushFile,
+  type Restored,
+  type RestoreOptions,
+  readBackup,
+} from "./backup-file.ts";
 import { findFaults, hasTables, readCounts } from "./sqlite-check.ts";
 
 /**

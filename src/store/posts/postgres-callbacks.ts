@@ -1,4 +1,5 @@
 import { toColumnText } from "../column-text.ts";
+import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind } from "../engines/postgres/operation-kind.ts";
@@ -34,7 +35,7 @@ interface Settlement extends Pick<DueCallback, "task" | "attempts"> {
 }
 
 /** Counts POSTs and settles their callbacks. Returns the number of POSTs; null if the guard does not hold. */
-export const settleOperation: OperationKind<Settlement, number | null> = {
+const settleOperation: OperationKind<Settlement, number | null> = {
   name: "settle",
   keyOf: ({ task }) => task.seq,
   isRepeatable: false,
@@ -91,7 +92,7 @@ interface Redelivered {
 }
 
 /** Starts new rounds of attempts for dead callbacks. Returns null if the guard does not hold. */
-export const redeliverOperation: OperationKind<Redelivery, Redelivered | null> = {
+const redeliverOperation: OperationKind<Redelivery, Redelivered | null> = {
   name: "redeliver",
   keyOf: ({ task }) => task,
   isRepeatable: false,
@@ -250,3 +251,6 @@ const selectDue = toStatement(
        AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT $5) AS due
    JOIN callback c ON c.task = due.task JOIN task t ON t.seq = c.task ORDER BY c.next_at, c.task`,
 );
+
+/** The writes of callbacks, in the order in which a batch runs them. */
+export const callbackKinds: readonly AnyKind[] = [settleOperation, redeliverOperation, takeOriginsOperation, releaseIdleOriginsOperation];

@@ -6,8 +6,7 @@ import type { OperationKind, Outcome, Transaction } from "../engines/postgres/op
 import { toColumns as toColumnArrays } from "../engines/postgres/statements.ts";
 import type { InsertOptions, NewTask } from "./interface.ts";
 import { countRunning, isSessionBusy, lockAgent } from "./postgres-starts.ts";
-import { taskColumns, toInsertedTask, toRequestColumns, toStartEvent, toTask } from "./rows.ts";
-import { labelColumns, toLabelRows, toNewSummary } from "./summary.ts";
+import { labelColumns, taskColumns, toInsertedTask, toLabelRows, toNewSummary, toRequestColumns, toStartEvent, toTask } from "./rows.ts";
 
 /** A task to accept: queued, or started on this node. */
 interface Accept extends InsertOptions {

@@ -7,11 +7,10 @@ import { type ReadGapped, toNewDueCallback, toStoredBody } from "../posts/callba
 import type { DueCallback, NewCallback } from "../posts/interface.ts";
 import { takeOrigins } from "../posts/postgres-origins.ts";
 import { addUsage } from "../usage/postgres.ts";
-import type { UsageRollup } from "../usage/rollup.ts";
+import type { UsageRollup } from "../usage/rows.ts";
 import { encodeGaps } from "./gapped-json.ts";
 import type { Finish } from "./interface.ts";
-import { toStartEvent } from "./rows.ts";
-import { toEndedSummary } from "./summary.ts";
+import { toEndedSummary, toStartEvent } from "./rows.ts";
 
 /** The end of a task. */
 interface End {

@@ -18,9 +18,9 @@ import {
   toTask,
   toTaskIdentity,
   toTaskProgress,
+  toTaskSummary,
 } from "./rows.ts";
 import { toTaskStatus } from "./status-rows.ts";
-import { toTaskSummary } from "./summary.ts";
 
 /** The other parts of the store that the reads of tasks use. */
 interface Dependencies extends Pick<LongTexts, "readGapped" | "parseGapped"> {

@@ -1,4 +1,5 @@
 import type { TaskRun } from "../../task.ts";
+import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
@@ -12,7 +13,7 @@ interface Insertion extends TextChunks {
 }
 
 /** Deletes the chunks that running tasks have stored, except those that were events. */
-export const deleteChunksOperation: OperationKind<TaskRun, void> = {
+const deleteChunksOperation: OperationKind<TaskRun, void> = {
   name: "delete_chunks",
   keyOf: ({ seq }) => seq,
   isRepeatable: true,
@@ -26,7 +27,7 @@ export const deleteChunksOperation: OperationKind<TaskRun, void> = {
 const deleteChunks = { name: "delete_chunks", text: "DELETE FROM text_chunk WHERE task = ANY ($1::bigint[]) AND text > 0" };
 
 /** Inserts chunks of running tasks. */
-export const insertChunksOperation: OperationKind<Insertion, void> = {
+const insertChunksOperation: OperationKind<Insertion, void> = {
   name: "insert_chunks",
   keyOf: ({ task }) => task.seq,
   isRepeatable: true,
@@ -99,3 +100,6 @@ const selectEventRange = toStatement(
     limits,
   ),
 );
+
+/** The writes of long texts, in the order in which a batch runs them. */
+export const textKinds: readonly AnyKind[] = [deleteChunksOperation, insertChunksOperation];

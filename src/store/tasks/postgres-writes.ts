@@ -1,6 +1,7 @@
 import type { StopRequest, Task, TaskIdentity, TaskRun } from "../../task.ts";
 import { rejectApprovals } from "../approvals/postgres.ts";
 import { toColumnText } from "../column-text.ts";
+import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
 import { toColumns } from "../engines/postgres/statements.ts";
@@ -8,7 +9,7 @@ import type { EventStore } from "../events/interface.ts";
 import { appendOperation } from "../events/postgres.ts";
 import type { ReadGapped } from "../posts/callback-rows.ts";
 import type { CallbackStore, DueCallback } from "../posts/interface.ts";
-import { createUsageRollup } from "../usage/rollup.ts";
+import { createUsageRollup } from "../usage/rows.ts";
 import type { Finish, TaskStore } from "./interface.ts";
 import { acceptOperation } from "./postgres-accept.ts";
 import { type Claim, type Claimed, claimOperation } from "./postgres-claim.ts";
@@ -81,7 +82,7 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
 }
 
 /** Queues running tasks again, once, and rejects their pending approvals. Returns false if the guard does not hold. */
-export const requeueOperation: OperationKind<TaskRun, boolean> = {
+const requeueOperation: OperationKind<TaskRun, boolean> = {
   name: "requeue",
   keyOf: ({ seq }) => seq,
   isRepeatable: false,
@@ -115,7 +116,7 @@ interface Stop {
 }
 
 /** Stores stop requests of running tasks. Returns the first request of each task; null if the task is not running. */
-export const stopOperation: OperationKind<Stop, StopRequest | null> = {
+const stopOperation: OperationKind<Stop, StopRequest | null> = {
   name: "stop",
   keyOf: ({ task }) => task.seq,
   isRepeatable: false,
@@ -135,3 +136,6 @@ const storeStops = {
     FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (seq, code, reason) WHERE t.seq = given.seq
     RETURNING t.seq, t.stop_code AS code, t.stop_reason AS reason`,
 };
+
+/** The writes that end the run of a task, in the order in which a batch runs them. */
+export const endKinds: readonly AnyKind[] = [stopOperation, finishOperation, requeueOperation];

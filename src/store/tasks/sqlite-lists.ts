@@ -4,9 +4,8 @@ import { createLengthLimit, type Row, type SqliteDriver } from "../engines/sqlit
 import type { DeletionStore } from "../maintenance/interface.ts";
 import type { Page } from "../page.ts";
 import type { ListedAgent, TaskFilter, TaskStore } from "./interface.ts";
-import { progressColumns, toListedTask } from "./rows.ts";
+import { progressColumns, summaryColumns, toListedTask } from "./rows.ts";
 import { createTaskSearch } from "./search.ts";
-import { summaryColumns } from "./summary.ts";
 
 /** Index look-ups of one read, about 3 ms. The event loop is free after each read. */
 const MAX_HOPS = 1000;

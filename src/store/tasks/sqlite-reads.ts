@@ -5,9 +5,18 @@ import { isExecution } from "../events/rows.ts";
 import { callbackColumns } from "../posts/callback-rows.ts";
 import type { TaskStore } from "./interface.ts";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
-import { isSessionInUse, progressColumns, toQueuedCount, toStopRequest, toStoredResult, toTask, toTaskProgress } from "./rows.ts";
+import {
+  isSessionInUse,
+  progressColumns,
+  summaryColumns,
+  toQueuedCount,
+  toStopRequest,
+  toStoredResult,
+  toTask,
+  toTaskProgress,
+  toTaskSummary,
+} from "./rows.ts";
 import { toTaskStatus } from "./status-rows.ts";
-import { summaryColumns, toTaskSummary } from "./summary.ts";
 
 /** Reads tasks. */
 export function createTaskReads(driver: SqliteDriver, longTexts: Pick<LongTexts, "readGapped" | "parseGapped">, clock: () => number) {

@@ -9,8 +9,17 @@ import type { createCallbackOperations } from "../posts/sqlite-callbacks.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
 import { encodeGaps } from "./gapped-json.ts";
 import type { ClaimFilter, Finish, NewTask, TaskStore } from "./interface.ts";
-import { REQUEUE_REASON, toInsertedTask, toRequestColumns, toStartEvent, toStopRequest, toTask } from "./rows.ts";
-import { toEndedSummary, toLabelRows, toNewSummary } from "./summary.ts";
+import {
+  REQUEUE_REASON,
+  toEndedSummary,
+  toInsertedTask,
+  toLabelRows,
+  toNewSummary,
+  toRequestColumns,
+  toStartEvent,
+  toStopRequest,
+  toTask,
+} from "./rows.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {

@@ -1,5 +1,4 @@
-import { type StoredRow, toTaskIdentity } from "../tasks/rows.ts";
-import { toTaskSummary } from "../tasks/summary.ts";
+import { type StoredRow, toTaskIdentity, toTaskSummary } from "../tasks/rows.ts";
 import type { TraceEnd, TraceEndType, TraceEvent, TracePage } from "./interface.ts";
 
 /** Maximum events that one read examines. */

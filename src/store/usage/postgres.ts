@@ -3,8 +3,7 @@ import type { Transaction } from "../engines/postgres/operation-kind.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toColumns, toStatement } from "../engines/postgres/statements.ts";
 import { type UsageDimension, type UsageSplit, type UsageStore, usageCounts, usageSplits } from "./interface.ts";
-import { HOUR_MS, KEPT_HOURS, labelUsageKey, type UsageRows, usageKey } from "./rollup.ts";
-import { partColumn, sumColumns, toUsageSum, usageSources } from "./rows.ts";
+import { HOUR_MS, KEPT_HOURS, labelUsageKey, partColumn, sumColumns, toUsageSum, type UsageRows, usageKey, usageSources } from "./rows.ts";
 
 /** Reads the hourly rollup of usage. */
 export function createUsageReads(reader: Reader) {

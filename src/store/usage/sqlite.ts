@@ -1,8 +1,17 @@
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { UsageStore } from "./interface.ts";
-import { usageCounts } from "./interface.ts";
-import { createUsageRollup, HOUR_MS, KEPT_HOURS, labelUsageKey, type TaskEnd, usageKey } from "./rollup.ts";
-import { partColumn, sumColumns, toUsageSum, usageSources } from "./rows.ts";
+import { type UsageStore, usageCounts } from "./interface.ts";
+import {
+  createUsageRollup,
+  HOUR_MS,
+  KEPT_HOURS,
+  labelUsageKey,
+  partColumn,
+  sumColumns,
+  type TaskEnd,
+  toUsageSum,
+  usageKey,
+  usageSources,
+} from "./rows.ts";
 
 /** The operations on the hourly rollup of usage. The ends of one commit are added up in memory, and written as its last part. */
 export function createUsageOperations(driver: SqliteDriver) {

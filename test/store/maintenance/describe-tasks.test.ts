@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeTasks } from "../../../src/store/maintenance/restore.ts";
+import { describeTasks } from "../../../src/store/maintenance/backup-file.ts";
 
 test.each([
   [null, "contains data, and its tasks cannot be counted"],

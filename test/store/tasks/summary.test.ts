@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { titleOf, toNewSummary } from "../../../src/store/tasks/summary.ts";
+import { titleOf, toNewSummary } from "../../../src/store/tasks/rows.ts";
 
 test.each([
   ["", null],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionResult } from "#contract";
 import type { NewTask } from "../../../src/store/tasks/interface.ts";
-import { createUsageRollup, HOUR_MS, type TaskEnd } from "../../../src/store/usage/rollup.ts";
+import { createUsageRollup, HOUR_MS, type TaskEnd } from "../../../src/store/usage/rows.ts";
 import type { Task } from "../../../src/task.ts";
 import { newFinish, newTask } from "../../conformance/store/fixtures.ts";
 
