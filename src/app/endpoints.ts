@@ -8,7 +8,6 @@ import { scopes } from "../access/principal.ts";
 import { createSessions } from "../access/sessions.ts";
 import { createTickets } from "../access/tickets.ts";
 import type { Tokens } from "../access/tokens.ts";
-import { describeSchedule } from "../callbacks/callback-schedule.ts";
 import { createCallbacks } from "../callbacks/callbacks.ts";
 import type { Config } from "../config/config.ts";
 import { createPreviewDispatch } from "../dispatch/preview-dispatch.ts";
@@ -48,6 +47,7 @@ import { createRequestRates, type RequestRates } from "../http/wire/request-rate
 import { createRequestTurns } from "../http/wire/request-turns.ts";
 import type { SharedRates } from "../http/wire/shared-rates.ts";
 import type { Metrics } from "../metrics.ts";
+import { describeSchedule } from "../posts/schedule.ts";
 import { createAgentList } from "../queries/agent-list.ts";
 import { createTaskReader } from "../queries/task-reader.ts";
 import { createUsageReader } from "../queries/usage-reader.ts";

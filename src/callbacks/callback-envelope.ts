@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
+import type { Envelope } from "../posts/poster.ts";
 import type { DueCallback } from "../store/posts/interface.ts";
 import { callbackId } from "./callback-id.ts";
-import type { Envelope } from "./post-callback.ts";
 
 /** Returns the function that creates the envelope of a callback. Without keys, callbacks are not signed. */
 export const createCallbackEnvelope =

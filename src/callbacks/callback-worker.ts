@@ -1,10 +1,12 @@
-import type { DueCallback } from "../store/posts/interface.ts";
+import { stringifyWellFormed } from "#contract";
+import type { Metrics } from "../metrics.ts";
+import type { Outbox } from "../posts/outbox.ts";
+import { createPostWorker, type PostMessages, type PostWorkerSettings, type PostWorkerTools } from "../posts/post-worker.ts";
+import { readSigningKeys } from "../posts/sign.ts";
+import type { CallbackSettlement, CallbackStore, DueCallback, PostSettlement } from "../store/posts/interface.ts";
 import { isProbe } from "../task.ts";
 import { traceIdsOf } from "../trace-context.ts";
 import { createCallbackEnvelope } from "./callback-envelope.ts";
-import type { CallbackOutbox } from "./callback-outbox.ts";
-import { createPostWorker, type PostMessages, type PostWorkerSettings, type PostWorkerTools } from "./post-worker.ts";
-import { readSigningKeys } from "./sign-callback.ts";
 
 /** The callback settings of the configuration. */
 export interface CallbackSettings extends PostWorkerSettings {
@@ -14,7 +16,8 @@ export interface CallbackSettings extends PostWorkerSettings {
 
 /** The parts that a callback worker uses. */
 export interface CallbackWorkerOptions extends PostWorkerTools {
-  store: CallbackOutbox;
+  store: Pick<CallbackStore, "onCallback" | "listDueCallbackQueues" | "listDueCallbacks" | "nextCallbackInMs" | "settleCallbackIfPending">;
+  metrics: Pick<Metrics, "callbackAttempts" | "callbackDead" | "callbackLag">;
   config: CallbackSettings;
   /** Whether each attempt has a span, whose ids its log lines contain. */
   hasSpans?: boolean;
@@ -31,10 +34,15 @@ const messages: PostMessages = {
 
 /** Creates the worker that posts callbacks. */
 export function createCallbackWorker(options: CallbackWorkerOptions) {
-  const { config, logger, hasSpans = false } = options;
+  const { store, metrics, config, logger, hasSpans = false } = options;
   const identify = (callback: DueCallback): object => ({ ...toLogFields(callback), ...(hasSpans && toTraceFields(callback)) });
   const toEnvelope = createCallbackEnvelope(readSigningKeys(config.secrets));
-  const worker = createPostWorker<DueCallback>({ ...options, toEnvelope, identify, messages, limitRetries, keepsHistory: true });
+  const worker = createPostWorker<DueCallback>({
+    ...options,
+    outbox: toOutbox(store),
+    metrics: { attempts: metrics.callbackAttempts, dead: metrics.callbackDead, lag: metrics.callbackLag },
+    ...{ toEnvelope, identify, messages, limitRetries, keepsHistory: true },
+  });
   return {
     ...worker,
     /** Starts to post callbacks, first those that are due. */
@@ -46,12 +54,27 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   };
 }
 
+const toOutbox = (store: CallbackWorkerOptions["store"]): Outbox<DueCallback> => ({
+  onPost: (listener) => store.onCallback(listener),
+  listDueQueues: () => store.listDueCallbackQueues(),
+  listDue: (queue, limit, inProgress) => store.listDueCallbacks(queue, limit, inProgress),
+  nextInMs: () => store.nextCallbackInMs(),
+  settleIfPending: (callback, settlement) => store.settleCallbackIfPending(callback, { ...settlement, event: toEvent(settlement) }),
+});
+
+/** Returns the event of the task with which a callback ends. */
+function toEvent({ state, lastStatus, lastError }: PostSettlement): CallbackSettlement["event"] {
+  if (state === "pending") return null;
+  const facts = state === "delivered" ? { status: lastStatus } : { lastStatus, lastError };
+  return (attempts) => ({ type: `callback.${state}`, data: stringifyWellFormed({ attempts, ...facts }) });
+}
+
 /** A probe reports its first attempt, and must not leave a callback behind that is pending. */
 const limitRetries = ({ task }: DueCallback): number | null => (isProbe(task) ? 0 : null);
 
 /** Returns the log fields of a callback, with only the origin of its URL, because the rest may contain secrets. */
-function toLogFields({ task, origin }: DueCallback): object {
-  return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin };
+function toLogFields({ task, receiver }: DueCallback): object {
+  return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin: receiver };
 }
 
 /** Returns the ids of the span of the attempt that follows. */

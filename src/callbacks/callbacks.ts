@@ -1,10 +1,10 @@
 import { BridgeError } from "../errors.ts";
+import { type Redelivery, redeliverPages } from "../posts/redeliver-pages.ts";
 import type { Page } from "../store/page.ts";
-import type { Callback, CallbackDetails, CallbackQueue, CallbackState } from "../store/posts/interface.ts";
+import type { Callback, CallbackDetails, CallbackState } from "../store/posts/interface.ts";
 import type { Store } from "../store/store.ts";
 import { callbackOrigin } from "./callback-body.ts";
 import type { CallbackWorker } from "./callback-worker.ts";
-import { type Redelivery, redeliverPages } from "./redeliver-pages.ts";
 
 export { type CallbackAttempt, type CallbackDetails, callbackStates } from "../store/posts/interface.ts";
 
@@ -36,14 +36,14 @@ export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "noti
      * Gives the dead callbacks of one origin a new round of attempts, those of the newest tasks first. Examines a limited number of dead
      * callbacks, from `before` on, so that repeated requests end even if the receiver still fails.
      */
-    async redeliverAll({ tenant, origin }: CallbackQueue, before: number | null): Promise<Redelivery> {
+    async redeliverAll({ tenant, origin }: { tenant: string; origin: string }, before: number | null): Promise<Redelivery> {
       const result = await redeliverPages({
         before,
         list: (page) => store.listCallbacks(tenant, "dead", page),
         keyOf: ({ task }) => task.seq,
         redeliver: async ({ url, task }) => callbackOrigin(url) === origin && (await store.redeliverCallbackIfDead(task.seq)) !== null,
       });
-      if (result.redelivered > 0) worker.notify({ tenant, origin });
+      if (result.redelivered > 0) worker.notify({ tenant, receiver: origin });
       return result;
     },
 
@@ -56,7 +56,7 @@ export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "noti
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
       const redelivered = await store.redeliverCallbackIfDead(task.seq);
       if (redelivered !== null) {
-        worker.notify({ tenant, origin: callbackOrigin(redelivered.url) });
+        worker.notify({ tenant, receiver: callbackOrigin(redelivered.url) });
         return redelivered;
       }
       const callback = (await store.findCallback(task.seq)) ?? (await findUnstored(task.seq));

@@ -1,13 +1,13 @@
-import { type Redelivery, redeliverPages } from "../callbacks/redeliver-pages.ts";
 import { BridgeError } from "../errors.ts";
-import type { CallbackQueue, WebhookDelivery, WebhookStore } from "../store/posts/interface.ts";
+import { type Redelivery, redeliverPages } from "../posts/redeliver-pages.ts";
+import type { PostQueue, WebhookDelivery, WebhookStore } from "../store/posts/interface.ts";
 
 interface RedeliveryOptions {
   store: WebhookStore;
   /** Throws BridgeError: not_found. */
   checkExists(tenant: string, name: string): void;
   /** Called when deliveries to a webhook are due again. */
-  onRedelivered(queue: CallbackQueue): void;
+  onRedelivered(queue: PostQueue): void;
 }
 
 /** Creates the redelivery of dead deliveries. */
@@ -19,7 +19,7 @@ export function createRedelivery({ store, checkExists, onRedelivered }: Redelive
       const key = { tenant, webhook: name };
       const redelivered = await store.redeliverWebhookIfDead(key, id);
       if (redelivered !== null) {
-        onRedelivered({ tenant, origin: name });
+        onRedelivered({ tenant, receiver: name });
         return redelivered;
       }
       const known = await store.findWebhookDelivery(key, id);
@@ -41,7 +41,7 @@ export function createRedelivery({ store, checkExists, onRedelivered }: Redelive
         keyOf: ({ seq }) => seq,
         redeliver: async ({ id }) => (await store.redeliverWebhookIfDead(key, id)) !== null,
       });
-      if (result.redelivered > 0) onRedelivered({ tenant, origin: name });
+      if (result.redelivered > 0) onRedelivered({ tenant, receiver: name });
       return result;
     },
   };

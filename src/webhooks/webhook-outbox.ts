@@ -1,16 +1,16 @@
-import type { CallbackOutbox } from "../callbacks/callback-outbox.ts";
-import type { Envelope } from "../callbacks/post-callback.ts";
+import type { Outbox } from "../posts/outbox.ts";
+import type { Envelope } from "../posts/poster.ts";
 import type { ClaimedDelivery, DuePost, WebhookDelivery, WebhookStore } from "../store/posts/interface.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** A delivery that is due. Its row has the number of the delivery, and its origin is the name of the webhook. */
+/** A delivery that is due. Its row has the number of the delivery. */
 export interface DueDelivery extends DuePost {
   type: string;
   envelope: Envelope;
 }
 
 /**
- * Presents the deliveries of the present webhooks as an outbox, so that the worker of callbacks posts them. Each attempt uses the URL, the
+ * Creates the outbox of the deliveries to the present webhooks. Each attempt uses the URL, the
  * headers and the secrets that the file has then. Deliveries to a webhook that is not in the file wait until it is, or until they expire.
  */
 export function createWebhookOutbox(store: WebhookStore, subscriptions: () => readonly Subscription[]) {
@@ -29,23 +29,23 @@ export function createWebhookOutbox(store: WebhookStore, subscriptions: () => re
     return due.map((delivery) => toDueDelivery(delivery, subscription));
   }
 
-  const outbox: CallbackOutbox<DueDelivery> = {
+  const outbox: Outbox<DueDelivery> = {
     // The worker is notified of the queue instead.
-    onCallback() {},
-    async listDueCallbackQueues() {
+    onPost() {},
+    async listDueQueues() {
       const due = await store.listDueWebhooks(listKeys());
-      return due.map(({ tenant, webhook }) => ({ tenant, origin: webhook }));
+      return due.map(({ tenant, webhook }) => ({ tenant, receiver: webhook }));
     },
-    async listDueCallbacks({ tenant, origin }, limit, inProgress = new Set()) {
-      const subscription = find(tenant, origin);
+    async listDue({ tenant, receiver }, limit, inProgress = new Set()) {
+      const subscription = find(tenant, receiver);
       if (subscription === undefined) return [];
       const due = claim(subscription, limit, inProgress);
       // The worker can be closed before it gets them.
       claiming = Promise.allSettled([claiming, due]);
       return await due;
     },
-    nextCallbackInMs: () => store.nextWebhookInMs(listKeys()),
-    async settleCallbackIfPending({ row, attempts }, settlement) {
+    nextInMs: () => store.nextWebhookInMs(listKeys()),
+    async settleIfPending({ row, attempts }, settlement) {
       const settled = await store.settleDeliveryIfPending({ seq: row, attempts }, settlement);
       claimed.delete(row);
       return settled;
@@ -67,9 +67,9 @@ const toDueDelivery = (
 ): DueDelivery => ({
   row: seq,
   tenant,
-  origin: name,
+  receiver: name,
   ...{ type, url, body, attempts, roundAttempts },
   heldLength: body.length,
-  finishedAt: createdAt,
+  happenedAt: createdAt,
   envelope: { id, headers, signingKeys },
 });

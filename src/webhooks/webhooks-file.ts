@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { z } from "zod";
-import { readSigningKeys } from "../callbacks/sign-callback.ts";
 import { callbackSecret } from "../config/value-schemas.ts";
 import { ConfigError } from "../errors.ts";
+import { readSigningKeys } from "../posts/sign.ts";
 import { formatFault, openReloadedFile } from "../reloaded-file.ts";
 import { defaultTypes, type Subscription, webhookTypes } from "./subscription.ts";
 

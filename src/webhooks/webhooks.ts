@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import { createPostWorker, type PostMessages, type PostWorkerTools } from "../callbacks/post-worker.ts";
 import { BridgeError } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
+import { createPostWorker, type PostMessages, type PostWorkerTools } from "../posts/post-worker.ts";
 import type { StoredEvent } from "../store/events/interface.ts";
 import type { Page } from "../store/page.ts";
 import type { CallbackState, WebhookDelivery, WebhookStore } from "../store/posts/interface.ts";
@@ -20,7 +20,7 @@ export { type Subscription, webhookTypes } from "./subscription.ts";
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** Options of `createWebhooks`; `pollMs` is for tests. */
-export interface WebhooksOptions extends Omit<PostWorkerTools, "metrics" | "logger"> {
+export interface WebhooksOptions extends Omit<PostWorkerTools, "logger"> {
   /** Null without webhooks. */
   file: string | null;
   /** Where people reach the console. */
@@ -60,11 +60,11 @@ export function createWebhooks(options: WebhooksOptions) {
   const { release, ...outbox } = createWebhookOutbox(store, subscriptions);
   const worker = createPostWorker<DueDelivery>({
     ...tools,
-    store: outbox,
+    outbox,
     toEnvelope: ({ envelope }) => envelope,
-    identify: ({ origin, tenant, type, envelope }) => ({ webhook: origin, tenant, type, deliveryId: envelope.id }),
+    identify: ({ receiver, tenant, type, envelope }) => ({ webhook: receiver, tenant, type, deliveryId: envelope.id }),
     messages,
-    metrics: { callbackAttempts: metrics.webhookAttempts, callbackDead: metrics.webhookDead, callbackLag: metrics.webhookLag },
+    metrics: { attempts: metrics.webhookAttempts, dead: metrics.webhookDead, lag: metrics.webhookLag },
     logger,
   });
   const follower = createLogFollower({
@@ -74,7 +74,7 @@ export function createWebhooks(options: WebhooksOptions) {
       ...{ id: deliveryId(webhook, event), tenant, webhook, type: event.type, task: event.task.seq },
       body: buildTaskBody(event, publicUrl),
     }),
-    onDeliveries: ({ tenant, name }) => worker.notify({ tenant, origin: name }),
+    onDeliveries: ({ tenant, name }) => worker.notify({ tenant, receiver: name }),
     onSkipped: ({ name, tenant }) => logger.warn({ webhook: name, tenant }, "webhook skips events that retention has deleted"),
     onFault: (error) => logger.error({ err: error }, "failed to store webhook deliveries, retrying"),
   });

@@ -534,7 +534,7 @@ describe("origins", () => {
     for (const task of owed) await fixture.settled(task, "pending", 1);
 
     clock.now += 60_000;
-    fixture.worker.notify({ tenant: "default", origin: sick.origin });
+    fixture.worker.notify({ tenant: "default", receiver: sick.origin });
     await expect.poll(() => sick.underWay()).toBe(atOnce);
     // Another origin has its turn after this one has reached its limit.
     await fixture.settled(await fixture.owe("alive", alive.origin), "delivered", 1);

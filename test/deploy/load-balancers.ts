@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { findProgram } from "./find-program.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
-const certificate = readFileSync(path.join(repository, "test/callbacks/self-signed.pem"), "utf8");
+const certificate = readFileSync(path.join(repository, "test/posts/self-signed.pem"), "utf8");
 
 /** Where a load balancer of a test listens, and its nodes as host:port. */
 interface Endpoints {

@@ -14,7 +14,7 @@ import { createAvailableAdapters } from "../../src/registry/available-adapters.t
 import type { ParsedDispatch } from "../../src/requests/parse-dispatch.ts";
 import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
 import type { StoredEvent } from "../../src/store/events/interface.ts";
-import type { CallbackQueue } from "../../src/store/posts/interface.ts";
+import type { PostQueue } from "../../src/store/posts/interface.ts";
 import type { Task, TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createWorkspaces } from "../../src/workspaces/workspace-directories.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
@@ -35,8 +35,8 @@ export async function startEngine(
   const eventLog = createEventLog({ store, metrics, logger });
   const events: StoredEvent[] = [];
   eventLog.subscribe((committed) => events.push(...committed));
-  const callbacksDue: CallbackQueue[] = [];
-  store.onCallback(({ task, origin }) => callbacksDue.push({ tenant: task.tenant, origin }));
+  const callbacksDue: PostQueue[] = [];
+  store.onCallback(({ task, receiver: origin }) => callbacksDue.push({ tenant: task.tenant, receiver: origin }));
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: options.approvalSeconds ?? 60 });
   const registry = createAdapterRegistry({
     loaded: adapters.map((adapter) => ({ provider: adapter.provider, adapter })),

@@ -6,8 +6,8 @@ import { Agent, fetch, WebSocket as UndiciWebSocket } from "undici";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { openGatewaySocket } from "../../adapters/openclaw/gateway-socket.ts";
-import { classifyFailure } from "../../src/callbacks/callback-failure.ts";
 import { limitResponseOverhead } from "../../src/network/limit-response-overhead.ts";
+import { classifyFailure } from "../../src/posts/failure.ts";
 import { startReceiver, startTcpServer } from "../support/start-receiver.ts";
 
 beforeEach(() => {

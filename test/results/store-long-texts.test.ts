@@ -48,7 +48,7 @@ const emitTexts =
 const measureEncodedSize = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 async function bodyOf(store: Store): Promise<string> {
-  const [due] = await store.listDueCallbacks({ tenant: "default", origin: "http://127.0.0.1:9" }, 1);
+  const [due] = await store.listDueCallbacks({ tenant: "default", receiver: "http://127.0.0.1:9" }, 1);
   if (due?.readBody === undefined) return due?.body ?? "";
   return await readText(due.readBody());
 }
@@ -120,5 +120,5 @@ test("a short text is stored inline", async () => {
   const { task, store } = await end(emitTexts(["hello"]));
   expect(task.result).toMatchObject({ output: "hello" });
   expect((await store.findStoredTask("default", task.taskId))?.readResult).toBeNull();
-  expect((await store.listDueCallbacks({ tenant: "default", origin: "http://127.0.0.1:9" }, 1))[0]).not.toHaveProperty("readBody");
+  expect((await store.listDueCallbacks({ tenant: "default", receiver: "http://127.0.0.1:9" }, 1))[0]).not.toHaveProperty("readBody");
 });

@@ -230,7 +230,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     ];
     await readLog(reader, ranges, true);
     await callbacks.listDueCallbackQueues();
-    await callbacks.listDueCallbacks({ tenant, origin: "http://3" }, 10, new Set([3]));
+    await callbacks.listDueCallbacks({ tenant, receiver: "http://3" }, 10, new Set([3]));
     await callbacks.nextCallbackInMs();
     await callbacks.oldestCallbackMs();
     for (const state of ["queued", "running"] as const) await lists.listTasks({ tenant, state, provider: "odd" }, PAGE);

@@ -204,7 +204,7 @@ test("no query sorts or scans a whole table, with any filter", async () => {
   await store.readTaskEvents(1, 0, 10, "execution");
   await store.readEvents(0, { tenant: "t" });
   await store.readTaskStatuses([1]);
-  await store.listDueCallbacks({ tenant: "t", origin: "http://a.test" }, 8);
+  await store.listDueCallbacks({ tenant: "t", receiver: "http://a.test" }, 8);
   await store.listDueCallbackQueues();
   await store.nextCallbackInMs();
   const webhook = { tenant: "t", webhook: "w" };

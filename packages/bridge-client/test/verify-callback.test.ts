@@ -2,7 +2,7 @@ import { parseExactJson, verifyCallback, verifyWebhook } from "bridge-client";
 import { Webhook } from "standardwebhooks";
 import { Headers as OtherHeaders } from "undici";
 import { expect, test } from "vitest";
-import { readSigningKeys, signCallback } from "../../../src/callbacks/sign-callback.ts";
+import { readSigningKeys, signCallback } from "../../../src/posts/sign.ts";
 
 const secrets = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_bmV3LXNlY3JldC1vZi0yNC1ieXRlcy1vci1tb3Jl"] as const;
 const body = JSON.stringify({ taskId: "report-7", status: "ok", output: "Fünf Dateien" });

@@ -55,13 +55,13 @@ export function toDueCallback(row: StoredRow, readGapped: ReadGapped): DueCallba
     ...toCallback(row),
     row: Number(row["seq"]),
     tenant: String(row["tenant"]),
-    origin: String(row["origin"]),
+    receiver: String(row["origin"]),
     ...toBody(Number(row["seq"]), body, readGapped),
     ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,
     tracestate: row["tracestate"] as string | null,
-    finishedAt: Number(row["finished_at"]),
+    happenedAt: Number(row["finished_at"]),
   };
 }
 
@@ -78,8 +78,8 @@ export function toNewDueCallback(
   return {
     task: { seq, tenant, taskId, parentTaskId, agentId, provider },
     ...{ row: seq, tenant },
-    ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
-    ...{ nextAttemptAt: finishedAt, updatedAt: finishedAt, finishedAt, traceparent, tracestate },
+    ...{ url, receiver: origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
+    ...{ nextAttemptAt: finishedAt, updatedAt: finishedAt, happenedAt: finishedAt, traceparent, tracestate },
     ...toBody(seq, { json: body, gaps }, readGapped),
     ...(messageId !== undefined && { messageId }),
   };

@@ -13,9 +13,9 @@ export interface CallbackStore {
   /** Called with each new callback as soon as it is durable. The listener must not throw. One listener only: the callback worker. */
   onCallback(listener: (callback: DueCallback) => void): void;
   /** Queues that have a due callback. */
-  listDueCallbackQueues(): Promise<CallbackQueue[]>;
+  listDueCallbackQueues(): Promise<PostQueue[]>;
   /** Due callbacks of one queue, the longest due first, without those in progress. */
-  listDueCallbacks(queue: CallbackQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
+  listDueCallbacks(queue: PostQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
   /** Milliseconds since the end of the earliest task of each tenant whose callback is pending, at most; null when there is none. */
@@ -61,7 +61,7 @@ export interface WebhookStore {
   /** Milliseconds until the next delivery to one of the webhooks that is not due yet, null when there is none. */
   nextWebhookInMs(webhooks: readonly WebhookKey[]): Promise<number | null>;
   /** As `settleCallbackIfPending`, without an event. */
-  settleDeliveryIfPending(posted: ClaimedDelivery, settlement: Omit<CallbackSettlement, "event" | "attempt">): Promise<number | null>;
+  settleDeliveryIfPending(posted: ClaimedDelivery, settlement: PostSettlement): Promise<number | null>;
   /** Starts a new round of attempts for a dead delivery. */
   redeliverWebhookIfDead(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
 }
@@ -131,14 +131,15 @@ export interface CallbackDetails extends Callback {
   history: CallbackAttempt[];
 }
 
-/** The pending callbacks of one tenant to one origin, or the pending deliveries to one webhook, whose name is then the origin. */
-export interface CallbackQueue {
+/** The pending callbacks of one tenant to one origin, or the pending deliveries to one of its webhooks. */
+export interface PostQueue {
   tenant: string;
-  origin: string;
+  /** The origin (scheme, host and port), or the name of the webhook. */
+  receiver: string;
 }
 
 /** A POST that is due, with everything that it needs: a callback or a delivery to a webhook. Times are ms since the epoch. */
-export interface DuePost extends CallbackQueue {
+export interface DuePost extends PostQueue {
   /** The number of its row, which is unique among the posts of a worker. */
   row: number;
   url: string;
@@ -152,8 +153,8 @@ export interface DuePost extends CallbackQueue {
   attempts: number;
   /** POSTs made in this round: the position in the schedule. */
   roundAttempts: number;
-  /** When what it reports has happened. */
-  finishedAt: number;
+  /** When what it reports has happened: the end of the task, or the event of the log. */
+  happenedAt: number;
   /** The trace context of the dispatch, if it had one. */
   traceparent?: string | null;
 }
@@ -174,16 +175,20 @@ export interface AttemptDetails extends Pick<CallbackAttempt, "durationMs"> {
   startedMsAgo: number;
 }
 
-/** The result of one attempt. A `pending` callback needs `nextInMs`. */
-export interface CallbackSettlement {
+/** The result of one attempt. A `pending` post needs `nextInMs`. */
+export interface PostSettlement {
   state: CallbackState;
   nextInMs: number | null;
   lastStatus: number | null;
   lastError: string | null;
-  /** `callback.delivered` or `callback.dead`; null while pending. */
-  event: ((attempts: number) => NewEvent) | null;
   /** Added to the history. Deliveries to webhooks have no history. */
   attempt?: AttemptDetails;
+}
+
+/** The result of one attempt to deliver a callback. */
+export interface CallbackSettlement extends PostSettlement {
+  /** `callback.delivered` or `callback.dead`; null while pending. */
+  event: ((attempts: number) => NewEvent) | null;
 }
 
 /** A webhook of a tenant, by its name. */

@@ -21,11 +21,11 @@ import {
 } from "./callback-rows.ts";
 import {
   type Callback,
-  type CallbackQueue,
   type CallbackSettlement,
   type CallbackStore,
   callbackStates,
   type DueCallback,
+  type PostQueue,
 } from "./interface.ts";
 import { isForeign, releaseIdleOriginsOperation, takeOrigins, takeOriginsOperation } from "./postgres-origins.ts";
 
@@ -170,10 +170,10 @@ export function createCallbackReads(reader: Reader, { readGapped, correctSchedul
   }
 
   /** Returns the queues to the origins that this node has, after it has taken those that no live node has. */
-  async function takeQueues(queues: readonly (CallbackQueue & { isOwn: boolean })[]): Promise<CallbackQueue[]> {
-    const origins = queues.filter(({ isOwn }) => !isOwn).map(({ origin }) => origin);
+  async function takeQueues(queues: readonly (PostQueue & { isOwn: boolean })[]): Promise<PostQueue[]> {
+    const origins = queues.filter(({ isOwn }) => !isOwn).map(({ receiver }) => receiver);
     const taken = origins.length === 0 ? new Set() : await writer.write(takeOriginsOperation, { origins, deliverer: node });
-    return queues.filter(({ isOwn, origin }) => isOwn || taken.has(origin)).map(({ tenant, origin }) => ({ tenant, origin }));
+    return queues.filter(({ isOwn, receiver }) => isOwn || taken.has(receiver)).map(({ tenant, receiver }) => ({ tenant, receiver }));
   }
 
   return {
@@ -199,10 +199,12 @@ export function createCallbackReads(reader: Reader, { readGapped, correctSchedul
       if (!delivers) return [];
       await releaseIdleOrigins();
       const rows = await reader.all(selectDueQueues, await correctSchedule(), node);
-      return takeQueues(rows.map((row) => ({ tenant: String(row["tenant"]), origin: String(row["origin"]), isOwn: row["own"] === true })));
+      return takeQueues(
+        rows.map((row) => ({ tenant: String(row["tenant"]), receiver: String(row["origin"]), isOwn: row["own"] === true })),
+      );
     },
-    async listDueCallbacks({ tenant, origin }, limit, inProgress = new Set()) {
-      const rows = await reader.all(selectDue, origin, tenant, await correctSchedule(), [...inProgress], limit, node);
+    async listDueCallbacks({ tenant, receiver }, limit, inProgress = new Set()) {
+      const rows = await reader.all(selectDue, receiver, tenant, await correctSchedule(), [...inProgress], limit, node);
       return rows.map((row) => toDueCallback(row, readGapped));
     },
     async nextCallbackInMs() {

@@ -90,15 +90,15 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
         `${pendingQueues} SELECT origin, tenant FROM queue WHERE (SELECT min(next_at) ${pendingOfQueue}) <= ?`,
         clock(),
       );
-      return rows.map((row) => ({ tenant: String(row["tenant"]), origin: String(row["origin"]) }));
+      return rows.map((row) => ({ tenant: String(row["tenant"]), receiver: String(row["origin"]) }));
     },
     /** Loads only the rows that are returned, because a body can be long. */
-    async listDueCallbacks({ tenant, origin }, limit, inProgress = new Set()) {
+    async listDueCallbacks({ tenant, receiver }, limit, inProgress = new Set()) {
       const now = await correctSchedule();
       const due = driver.all(
         `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND tenant = ? AND next_at <= ?
            AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT ?`,
-        origin,
+        receiver,
         tenant,
         now,
         limit + inProgress.size,

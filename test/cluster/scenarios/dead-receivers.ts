@@ -2,7 +2,7 @@ import type { Scenario } from "../scenario.ts";
 import { startStalledReceiver } from "../stalled-receiver.ts";
 
 const RECEIVERS = 8;
-const MAX_POSTS_PER_ORIGIN = 8;
+const MAX_POSTS_PER_RECEIVER = 8;
 /** How late the callback of the healthy receiver may be on an idle machine. Its receiver rejects the first attempts of some. */
 const LATE_MS = 5000;
 
@@ -32,7 +32,7 @@ export const deadReceivers: Scenario = {
       const isLate = `c.origin <> ALL ($1) AND t.finished_at < extract(epoch FROM clock_timestamp()) * 1000 - ${LATE_MS}`;
       await expectSoon("callback: callbacks wait behind those of dead receivers", async () => (await countPending(isLate)) === 0);
       for (const { origin, mostConnections } of receivers)
-        if (mostConnections > MAX_POSTS_PER_ORIGIN) onViolation(`callback: ${origin} had ${mostConnections} connections at once`);
+        if (mostConnections > MAX_POSTS_PER_RECEIVER) onViolation(`callback: ${origin} had ${mostConnections} connections at once`);
       count("faults", RECEIVERS);
       for (const receiver of receivers) receiver.revive();
       const isDelivered = async () =>

@@ -72,7 +72,7 @@ export function clockConformance(subject: StoreSubject): void {
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish({}, "http://a.test/"));
         now -= HOUR;
-        const due = await store.listDueCallbacks({ tenant: "default", origin: "http://a.test" }, 10);
+        const due = await store.listDueCallbacks({ tenant: "default", receiver: "http://a.test" }, 10);
         expect(due.map(({ task: { taskId } }) => taskId)).toEqual([task.taskId]);
       });
 

@@ -26,7 +26,7 @@ export function callbackConformance(subject: StoreSubject): void {
         event: (attempts: number) => ({ type: "callback.delivered", data: JSON.stringify({ attempts }) }),
       };
 
-      const queueOf = (host: string, tenant = "default") => ({ tenant, origin: `http://${host}.test` });
+      const queueOf = (host: string, tenant = "default") => ({ tenant, receiver: `http://${host}.test` });
       async function endWithCallback(store: Store, url: string, taskId = "task-1", tenant = "default"): Promise<Task> {
         const task = await started(store, { taskId, tenant });
         return (await store.finishTaskIfRunning(task, newFinish({}, url))) as Task;

@@ -201,7 +201,7 @@ export function taskConformance(subject: StoreSubject): void {
         ]);
         expect(ends.map((end) => end?.state)).toEqual(["completed", undefined, undefined]);
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.completed"]);
-        const due = await store.listDueCallbacks({ tenant: "default", origin: "https://example.com" }, 10);
+        const due = await store.listDueCallbacks({ tenant: "default", receiver: "https://example.com" }, 10);
         expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
       });
 
@@ -217,7 +217,7 @@ export function taskConformance(subject: StoreSubject): void {
         expect(passed).toEqual([]);
         await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/hook"));
         await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/hook"));
-        expect(passed).toEqual(await store.listDueCallbacks({ tenant: "default", origin: "https://example.com" }, 10));
+        expect(passed).toEqual(await store.listDueCallbacks({ tenant: "default", receiver: "https://example.com" }, 10));
         expect(passed).toHaveLength(1);
       });
 

@@ -31,7 +31,7 @@ test.each([
   onTestFinished(() => store.close());
   expect([await store.prunedThrough(), store.lastEventNumber()]).toEqual([pruned, last]);
   // The callback may have been posted before the upgrade, so it keeps the id of the earlier version.
-  const [due] = await store.listDueCallbacks({ tenant: "default", origin: "http://a.test" }, 1);
+  const [due] = await store.listDueCallbacks({ tenant: "default", receiver: "http://a.test" }, 1);
   expect(due).not.toHaveProperty("messageId");
   expect(due?.body).toBe("{}");
 });

@@ -39,7 +39,7 @@ test.each([
   const finish = { ...buildFinish(task, result), ...finishFields };
   const ended = (await store.finishTaskIfRunning(task, finish)) as Task;
   const expected = finish.callback?.(ended.finishedAt as number).body;
-  const readBody = async () => (await store.listDueCallbacks({ tenant: "default", origin: "http://receiver.test" }, 1))[0]?.body;
+  const readBody = async () => (await store.listDueCallbacks({ tenant: "default", receiver: "http://receiver.test" }, 1))[0]?.body;
   expect(await readBody()).toBe(expected);
   expect(JSON.parse(String(expected))).toMatchObject({ output: result.output?.toWellFormed(), metadata: { ticket: 7 } });
   await store.settleCallbackIfPending(

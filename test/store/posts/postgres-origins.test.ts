@@ -42,7 +42,7 @@ async function end({ store }: Node, taskId: string, origin = "http://receiver.te
   expect(await store.finishTaskIfRunning(task, newFinish({}, `${origin}/path`))).not.toBeNull();
 }
 
-const queue = (origin = "http://receiver.test") => ({ tenant: "default", origin });
+const queue = (origin = "http://receiver.test") => ({ tenant: "default", receiver: origin });
 const idsOf = (callbacks: readonly DueCallback[]) => callbacks.map(({ task }) => task.taskId);
 const ownersIn = (database: TestDatabase) => database.query("SELECT origin, node FROM callback_origin ORDER BY origin");
 
@@ -81,7 +81,7 @@ describe("the origin of callbacks", () => {
     expect(
       owned
         .flat()
-        .map(({ origin }) => origin)
+        .map(({ receiver: origin }) => origin)
         .toSorted(),
     ).toEqual(origins.toSorted());
   });

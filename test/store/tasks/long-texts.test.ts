@@ -176,7 +176,7 @@ test("a database of an older schema is readable, including long results and call
   onTestFinished(() => store.close());
   expect((await store.findTask("default", "old"))?.result).toEqual(result);
   expect(await store.findStoredTask("default", "old")).toMatchObject({ task: { result }, readResult: null });
-  expect((await store.listDueCallbacks({ tenant: "default", origin: "http://a.test" }, 1))[0]?.body).toBe(JSON.stringify(result));
+  expect((await store.listDueCallbacks({ tenant: "default", receiver: "http://a.test" }, 1))[0]?.body).toBe(JSON.stringify(result));
 });
 
 test("a text that is deleted while it is read causes an error, not a shorter text", async () => {

@@ -10,7 +10,7 @@ const migrations = readdirSync(directory)
   .filter((name) => name.endsWith(".sql"))
   .sort();
 const page = { before: null, limit: 10 };
-const queue = { tenant: "default", origin: "http://a.test" };
+const queue = { tenant: "default", receiver: "http://a.test" };
 
 test.each(migrations.map((name) => [name] as const))(
   "a database of the schema of %s keeps its tasks, events and callbacks",

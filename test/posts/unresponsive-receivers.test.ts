@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createUnresponsiveOrigins } from "../../src/callbacks/unresponsive-origins.ts";
+import { createUnresponsiveReceivers } from "../../src/posts/unresponsive-receivers.ts";
 
 test("an origin is unresponsive from a POST without a response until the next response", () => {
-  const silent = createUnresponsiveOrigins();
+  const silent = createUnresponsiveReceivers();
   expect(silent.has("https://a.example")).toBe(false);
   silent.record("https://a.example", true);
   expect(silent.has("https://a.example")).toBe(false);
@@ -15,7 +15,7 @@ test("an origin is unresponsive from a POST without a response until the next re
 
 test("an origin that has not been called for ten minutes is forgotten", () => {
   let now = 0;
-  const silent = createUnresponsiveOrigins(() => now);
+  const silent = createUnresponsiveReceivers(() => now);
   silent.record("https://a.example", false);
   silent.record("https://b.example", false);
   now = 300_000;
@@ -29,7 +29,7 @@ test("an origin that has not been called for ten minutes is forgotten", () => {
 });
 
 test("the oldest of more than ten thousand origins is forgotten", () => {
-  const silent = createUnresponsiveOrigins();
+  const silent = createUnresponsiveReceivers();
   for (let index = 0; index < 10_000; index += 1) silent.record(`https://h${index}.example`, false);
   silent.record("https://h0.example", false);
   silent.record("https://one-more.example", false);

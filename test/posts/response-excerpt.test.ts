@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createExcerptReader, EXCERPT_BYTES } from "../../src/callbacks/response-excerpt.ts";
+import { createExcerptReader, EXCERPT_BYTES } from "../../src/posts/response-excerpt.ts";
 
 const read = (parts: readonly Uint8Array[], isComplete = true) => {
   const reader = createExcerptReader();

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { Agent } from "undici";
 import { expect, onTestFinished, test } from "vitest";
-import { startHttpPost } from "../../src/callbacks/http-post.ts";
+import { startHttpPost } from "../../src/posts/http-post.ts";
 
 test("a POST whose signal is already aborted fails at once, without a connection, and destroys its body", async () => {
   let connections = 0;

@@ -2,27 +2,24 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { sleep } from "@hak2i/async-kit";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
-import { stringifyWellFormed } from "#contract";
 import { type Metrics, toExemplar } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
-import type { NewEvent } from "../store/events/interface.ts";
-import type { AttemptDetails, CallbackSettlement, DuePost } from "../store/posts/interface.ts";
-import { createCallbackClaims } from "./callback-claims.ts";
-import type { CallbackOutbox } from "./callback-outbox.ts";
-import type { Delivery } from "./callback-posts.ts";
-import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
-import { createCallbackPoster, type Envelope, type PostResult } from "./post-callback.ts";
+import type { AttemptDetails, DuePost, PostSettlement } from "../store/posts/interface.ts";
+import { createClaims } from "./claims.ts";
+import type { Outbox } from "./outbox.ts";
+import { createPoster, type Envelope, type PostResult } from "./poster.ts";
+import type { Delivery } from "./posts-in-progress.ts";
+import { nextDelayMs, type PostScheduleSettings } from "./schedule.ts";
 
 /** The settings of a worker. */
-export interface PostWorkerSettings extends CallbackScheduleSettings {
+export interface PostWorkerSettings extends PostScheduleSettings {
   /** Hosts, `*.suffix`es and CIDRs that may be reached although they are not public. */
   allow: readonly string[];
 }
 
 /** The parts that every worker uses. The optional ones are for tests. */
 export interface PostWorkerTools {
-  metrics: Pick<Metrics, "callbackAttempts" | "callbackDead" | "callbackLag">;
   logger: Pick<BaseLogger, "info" | "warn" | "error">;
   config: PostWorkerSettings;
   dnsCache: DnsCache;
@@ -36,7 +33,8 @@ export interface PostWorkerTools {
 
 /** What a worker posts, and how. */
 export interface PostWorkerOptions<Post extends DuePost> extends PostWorkerTools {
-  store: CallbackOutbox<Post>;
+  outbox: Outbox<Post>;
+  metrics: { attempts: Metrics["callbackAttempts"]; dead: Metrics["callbackDead"]; lag: Metrics["callbackLag"] };
   /** Returns the headers and the signing keys of a post. */
   toEnvelope(post: Post): Envelope;
   /** Returns the log fields of a post, without its URL, which may contain secrets. */
@@ -61,13 +59,13 @@ const FAULT_PAUSE_MS = 1000;
 
 /** Creates the worker that posts what an outbox contains: each at least once, on the stored schedule, until it is delivered or dead. */
 export function createPostWorker<Post extends DuePost>(options: PostWorkerOptions<Post>) {
-  const { store, toEnvelope, identify, messages, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
+  const { outbox, toEnvelope, identify, messages, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
   const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs, keepsHistory = false, limitRetries = () => null } = options;
   const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
-  const poster = createCallbackPoster<Post>({
+  const poster = createPoster<Post>({
     dispatcher,
     dnsCache,
     toEnvelope,
@@ -76,25 +74,24 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
     clock,
     readsExcerpts: keepsHistory,
   });
-  const claims = createCallbackClaims<Post>({
-    store,
+  const claims = createClaims<Post>({
+    outbox,
     deliver,
     onFault: (error) => logger.error({ err: error }, messages.notRead),
     ...(maxSleepMs !== undefined && { maxSleepMs }),
   });
-  store.onCallback(claims.handOver);
+  outbox.onPost(claims.handOver);
   let closing: Promise<void> | null = null;
 
-  function deliver(callback: Post): Delivery {
+  function deliver(post: Post): Delivery {
     const startedAt = performance.now();
-    const posted = poster.post(callback);
+    const posted = poster.post(post);
 
     async function settlePosted(): Promise<boolean> {
       const result = await posted;
       const durationMs = Math.round(performance.now() - startedAt);
-      logAttempt(callback, result, durationMs);
-      const settled =
-        result.outcome !== "own_fault" && (await settle(callback, result, await describeAttempt(result, startedAt, durationMs)));
+      logAttempt(post, result, durationMs);
+      const settled = result.outcome !== "own_fault" && (await settle(post, result, await describeAttempt(result, startedAt, durationMs)));
       if (!settled) await sleep(FAULT_PAUSE_MS, shutdown.signal).catch(() => {});
       return settled;
     }
@@ -112,47 +109,47 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
   }
 
   /** Counts the attempt, and stores its outcome and the next attempt. Returns false if that fails. */
-  async function settle(callback: Post, result: PostResult, attempt: AttemptDetails | undefined): Promise<boolean> {
-    const schedule = { ...config, retries: limitRetries(callback) ?? config.retries };
-    const settlement: CallbackSettlement = {
-      ...toSettlement(callback, result, schedule, random),
+  async function settle(post: Post, result: PostResult, attempt: AttemptDetails | undefined): Promise<boolean> {
+    const schedule = { ...config, retries: limitRetries(post) ?? config.retries };
+    const settlement: PostSettlement = {
+      ...toSettlement(post, result, schedule, random),
       ...(attempt !== undefined && { attempt }),
     };
     try {
-      const settled = await store.settleCallbackIfPending(callback, settlement);
+      const settled = await outbox.settleIfPending(post, settlement);
       if (settled === null) return true;
     } catch (error) {
-      logger.error({ ...identify(callback), err: error }, messages.notSettled);
+      logger.error({ ...identify(post), err: error }, messages.notSettled);
       return false;
     }
     if (settlement.nextInMs !== null) claims.wakeIn(settlement.nextInMs);
-    metrics.callbackAttempts.inc({ outcome: result.outcome });
+    metrics.attempts.inc({ outcome: result.outcome });
     if (settlement.state === "delivered") {
-      const lagMs = Math.max(0, clock() - callback.finishedAt);
-      metrics.callbackLag.observe({ value: lagMs / 1000, exemplarLabels: toExemplar(callback.traceparent) });
+      const lagMs = Math.max(0, clock() - post.happenedAt);
+      metrics.lag.observe({ value: lagMs / 1000, exemplarLabels: toExemplar(post.traceparent) });
     }
     if (settlement.state === "dead") {
-      metrics.callbackDead.inc();
+      metrics.dead.inc();
       const { lastStatus, lastError } = settlement;
-      logger.error({ ...identify(callback), attempts: callback.attempts + 1, lastStatus, lastError }, messages.dead);
+      logger.error({ ...identify(post), attempts: post.attempts + 1, lastStatus, lastError }, messages.dead);
     }
     return true;
   }
 
-  function logAttempt(callback: Post, { outcome, status, error }: PostResult, durationMs: number): void {
+  function logAttempt(post: Post, { outcome, status, error }: PostResult, durationMs: number): void {
     const level = outcome === "failed" || outcome === "gone" ? "warn" : "info";
-    const attempt = callback.attempts + 1;
-    const ageMs = clock() - callback.finishedAt;
-    logger[level]({ ...identify(callback), attempt, outcome, status, error, durationMs, ageMs }, messages.attempt);
+    const attempt = post.attempts + 1;
+    const ageMs = clock() - post.happenedAt;
+    logger[level]({ ...identify(post), attempt, outcome, status, error, durationMs, ageMs }, messages.attempt);
   }
 
   async function close(): Promise<void> {
-    // Callbacks of the last tasks are claimed in a later turn, and still get their first attempt.
+    // Posts of the last tasks are claimed in a later turn, and still get their first attempt.
     await nextTurn();
     claims.stop();
     await claims.waitUntilIdle(closeGraceMs);
     shutdown.abort();
-    // The remaining callbacks can only wait for the disk. Closing the store ends that.
+    // The remaining posts can only wait for the disk. Closing the outbox ends that.
     await claims.waitUntilIdle(closeGraceMs);
     await dispatcher.destroy();
   }
@@ -169,21 +166,16 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
   };
 }
 
-/** The state of a callback after an attempt: delivered, dead, or pending until the next attempt. */
+/** The state of a post after an attempt: delivered, dead, or pending until the next attempt. */
 function toSettlement(
-  callback: DuePost,
+  post: DuePost,
   { outcome, status, error, retryAfterMs }: PostResult,
-  settings: CallbackScheduleSettings,
+  settings: PostScheduleSettings,
   random: () => number,
-): CallbackSettlement {
+): PostSettlement {
   const last = { lastStatus: status, lastError: error };
-  if (outcome === "delivered") {
-    return { state: "delivered", nextInMs: null, ...last, event: (attempts) => newEvent("callback.delivered", { attempts, status }) };
-  }
-  const roundAttempts = callback.roundAttempts + 1;
-  const nextInMs = outcome === "gone" ? null : nextCallbackDelayMs(settings, { roundAttempts, retryAfterMs, random });
-  if (nextInMs !== null) return { state: "pending", nextInMs, ...last, event: null };
-  return { state: "dead", nextInMs: null, ...last, event: (attempts) => newEvent("callback.dead", { attempts, ...last }) };
+  if (outcome === "delivered") return { state: "delivered", nextInMs: null, ...last };
+  const roundAttempts = post.roundAttempts + 1;
+  const nextInMs = outcome === "gone" ? null : nextDelayMs(settings, { roundAttempts, retryAfterMs, random });
+  return { state: nextInMs === null ? "dead" : "pending", nextInMs, ...last };
 }
-
-const newEvent = (type: NewEvent["type"], data: object): NewEvent => ({ type, data: stringifyWellFormed(data) });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { classifyFailure, isOwnFault } from "../../src/callbacks/callback-failure.ts";
+import { classifyFailure, isOwnFault } from "../../src/posts/failure.ts";
 
 const errorWith = (code: unknown): Error => Object.assign(new Error("connect 10.0.0.1:443"), { code });
 

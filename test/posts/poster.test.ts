@@ -10,11 +10,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { createCallbackEnvelope } from "../../src/callbacks/callback-envelope.ts";
 import { callbackId } from "../../src/callbacks/callback-id.ts";
-import { createCallbackPoster, type PostOptions } from "../../src/callbacks/post-callback.ts";
-import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
 import { createDestinationGuard } from "../../src/network/destination-guard.ts";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
 import type { Lookup } from "../../src/network/dns-resolver.ts";
+import { createPoster, type PostOptions } from "../../src/posts/poster.ts";
+import { readSigningKeys, signCallback } from "../../src/posts/sign.ts";
 import type { DueCallback } from "../../src/store/posts/interface.ts";
 import { scaled } from "../harness/machine.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
@@ -30,7 +30,7 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
     row: 1,
     tenant: "default",
     url,
-    origin: new URL(url).origin,
+    receiver: new URL(url).origin,
     body,
     heldLength: body.length,
     state: "pending",
@@ -42,7 +42,7 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
     updatedAt: 0,
     traceparent: null,
     tracestate: null,
-    finishedAt: 0,
+    happenedAt: 0,
     ...changes,
   };
 }
@@ -62,7 +62,7 @@ async function post(
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   onTestFinished(() => dispatcher.destroy());
   const shutdown = new AbortController().signal;
-  const poster = createCallbackPoster({
+  const poster = createPoster({
     dispatcher,
     dnsCache,
     toEnvelope: createCallbackEnvelope(signingKeys),

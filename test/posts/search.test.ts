@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createCallbackSearch } from "../../src/callbacks/callback-search.ts";
+import { createDueSearch } from "../../src/posts/search.ts";
 
 test.each([
   ["is reported", false],
@@ -8,8 +8,8 @@ test.each([
   const read = Promise.withResolvers<never>();
   const ended = Promise.withResolvers<void>();
   const onFault = vi.fn();
-  const search = createCallbackSearch({
-    store: { nextCallbackInMs: () => read.promise, listDueCallbackQueues: async () => [] },
+  const search = createDueSearch({
+    outbox: { nextInMs: () => read.promise, listDueQueues: async () => [] },
     onFault,
     onBegin() {},
     onFound() {},

@@ -6,11 +6,11 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { DnsCache } from "../network/dns-cache.ts";
 import type { DuePost } from "../store/posts/interface.ts";
 import { startDeadline } from "../timers/deadline.ts";
-import { classifyFailure, isOwnFault } from "./callback-failure.ts";
 import { createDrainingAnswers } from "./draining-answers.ts";
+import { classifyFailure, isOwnFault } from "./failure.ts";
 import { startHttpPost } from "./http-post.ts";
 import { createExcerptReader, type ExcerptReader } from "./response-excerpt.ts";
-import { type SignedHead, startSignature } from "./sign-callback.ts";
+import { type SignedHead, startSignature } from "./sign.ts";
 
 /** What a POST contains in addition to its body. */
 export interface Envelope {
@@ -62,14 +62,14 @@ const stoppedByShutdown: PostResult = {
   drained: Promise.resolve(),
 };
 
-/** Makes attempts to deliver callbacks. */
-export interface CallbackPoster<Post extends DuePost> {
+/** Makes attempts to deliver posts. */
+export interface Poster<Post extends DuePost> {
   /** Makes one attempt: one POST that follows no redirect. Never rejects; resolves when the status of the response is known. */
-  post(callback: Post): Promise<PostResult>;
+  post(post: Post): Promise<PostResult>;
 }
 
 /** Creates a poster. */
-export function createCallbackPoster<Post extends DuePost>(options: PostOptions<Post>): CallbackPoster<Post> {
+export function createPoster<Post extends DuePost>(options: PostOptions<Post>): Poster<Post> {
   const { dispatcher, dnsCache, toEnvelope, shutdown, timeoutMs, clock, readsExcerpts = false } = options;
   /** The attempts in progress. One listener aborts them all, because each further listener of a signal takes longer to add. */
   const attempts = new Set<AbortController>();
@@ -92,23 +92,23 @@ export function createCallbackPoster<Post extends DuePost>(options: PostOptions<
     };
   }
 
-  async function post(callback: Post): Promise<PostResult> {
-    const url = new URL(callback.url);
+  async function post(post: Post): Promise<PostResult> {
+    const url = new URL(post.url);
     let lookup: Promise<void> | null = null;
     try {
       // The receiver's deadline starts after the wait for a lookup slot, because Bridge causes this wait.
-      if (!dnsCache.isReady(url.hostname)) lookup = (await dnsCache.prepare(callback.tenant, url.hostname, shutdown)).found;
+      if (!dnsCache.isReady(url.hostname)) lookup = (await dnsCache.prepare(post.tenant, url.hostname, shutdown)).found;
       shutdown.throwIfAborted();
     } catch {
       return stoppedByShutdown;
     }
     const { signal, abort, end } = startAttempt();
-    const source = createBodySource(callback);
+    const source = createBodySource(post);
     try {
       if (lookup !== null) await rejectOnAbort(lookup, signal);
-      const envelope = toEnvelope(callback);
+      const envelope = toEnvelope(post);
       const { headers, body } =
-        source.read === null ? signWhole(callback.body, envelope, clock()) : await signParts(source.read, envelope, clock(), signal);
+        source.read === null ? signWhole(post.body, envelope, clock()) : await signParts(source.read, envelope, clock(), signal);
       const excerpt = readsExcerpts ? createExcerptReader() : undefined;
       const limits = { signal, responseLimitBytes: RESPONSE_LIMIT_BYTES };
       const { response, ended } = startHttpPost(dispatcher, { url, headers, body, excerpt, ...limits });

@@ -1,9 +1,9 @@
 import type { DuePost } from "../store/posts/interface.ts";
 
-/** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
+/** Maximum posts in progress of all tenants. Limits sockets and memory. */
 const MAX_CLAIMED = 1024;
 /**
- * A tenant may have this many times as many callbacks in progress as there are free slots: 768 of the 1,024 if it is alone. So there is
+ * A tenant may have this many times as many posts in progress as there are free slots: 768 of the 1,024 if it is alone. So there is
  * always a free slot for a tenant without any.
  */
 const TENANT_SHARE = 3;
@@ -12,8 +12,8 @@ const MAX_BODIES_PER_TENANT = 32 * 1024 ** 2;
 /** Approximate maximum length of the bodies in progress of all tenants together. */
 const MAX_BODIES = 128 * 1024 ** 2;
 
-/** Counts the callbacks in progress and the length of their bodies, and limits both for each tenant. */
-export function createCallbackLimits() {
+/** Counts the posts in progress and the length of their bodies, and limits both for each tenant. */
+export function createPostLimits() {
   const claimedBy = new Map<string, number>();
   const bodiesOf = new Map<string, number>();
   let claimed = 0;
@@ -27,7 +27,7 @@ export function createCallbackLimits() {
   }
 
   return {
-    /** Number of further callbacks that the tenant may start now. */
+    /** Number of further posts that the tenant may start now. */
     roomOf(tenant: string): number {
       const ownBodies = bodiesOf.get(tenant) ?? 0;
       if (ownBodies > 0 && (ownBodies >= MAX_BODIES_PER_TENANT || bodies >= MAX_BODIES)) return 0;
@@ -35,10 +35,10 @@ export function createCallbackLimits() {
       const room = Math.ceil((TENANT_SHARE * free - (claimedBy.get(tenant) ?? 0)) / (TENANT_SHARE + 1));
       return Math.max(0, Math.min(room, free));
     },
-    /** A callback is in progress from now on. */
-    occupy: (callback: DuePost): void => count(callback, 1),
-    /** The callback is no longer in progress. */
-    release: (callback: DuePost): void => count(callback, -1),
+    /** A post is in progress from now on. */
+    occupy: (post: DuePost): void => count(post, 1),
+    /** The post is no longer in progress. */
+    release: (post: DuePost): void => count(post, -1),
   };
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
+import { readSigningKeys, signCallback } from "../../src/posts/sign.ts";
 import { anyCharacter } from "../support/any-character.ts";
 
 const secrets = [24, 64].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);

@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { describeSchedule, nextCallbackDelayMs } from "../../src/callbacks/callback-schedule.ts";
+import { describeSchedule, nextDelayMs } from "../../src/posts/schedule.ts";
 
 const settings = { retries: 3, backoffMs: 1000 };
 const middle = () => 0.5;
 
-describe("nextCallbackDelayMs", () => {
+describe("nextDelayMs", () => {
   test.each([
     [1, 1000],
     [2, 5000],
     [3, 25_000],
     [4, null],
     [5, null],
-  ])("nextCallbackDelayMs returns, after %i failed POSTs, %s ms", (roundAttempts, expected) => {
-    expect(nextCallbackDelayMs(settings, { roundAttempts, retryAfterMs: null, random: middle })).toBe(expected);
+  ])("nextDelayMs returns, after %i failed POSTs, %s ms", (roundAttempts, expected) => {
+    expect(nextDelayMs(settings, { roundAttempts, retryAfterMs: null, random: middle })).toBe(expected);
   });
 
   test.each([
@@ -21,8 +21,8 @@ describe("nextCallbackDelayMs", () => {
     [0.25, 900],
     [0.5, 1000],
     [1, 1200],
-  ])("nextCallbackDelayMs with a random number of %d, the first delay is %i ms", (random, expected) => {
-    expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs: null, random: () => random })).toBe(expected);
+  ])("nextDelayMs with a random number of %d, the first delay is %i ms", (random, expected) => {
+    expect(nextDelayMs(settings, { roundAttempts: 1, retryAfterMs: null, random: () => random })).toBe(expected);
   });
 
   test.each([
@@ -30,13 +30,13 @@ describe("nextCallbackDelayMs", () => {
     ["in between", 1700, 1700],
     ["longer than twice the delay", 3_600_000, 2000],
     ["nothing", 0, 1000],
-  ])("nextCallbackDelayMs with a Retry-After that is %s", (_, retryAfterMs, expected) => {
-    expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs, random: middle })).toBe(expected);
+  ])("nextDelayMs with a Retry-After that is %s", (_, retryAfterMs, expected) => {
+    expect(nextDelayMs(settings, { roundAttempts: 1, retryAfterMs, random: middle })).toBe(expected);
   });
 
-  test("nextCallbackDelayMs over three days, the first delays are those of the default, and later ones at most 4 hours", () => {
+  test("nextDelayMs over three days, the first delays are those of the default, and later ones at most 4 hours", () => {
     const delayAfter = (roundAttempts: number) =>
-      nextCallbackDelayMs({ retries: "three-days", backoffMs: 1000 }, { roundAttempts, retryAfterMs: null, random: middle });
+      nextDelayMs({ retries: "three-days", backoffMs: 1000 }, { roundAttempts, retryAfterMs: null, random: middle });
     expect([1, 2, 3, 4, 5, 6, 7, 8].map(delayAfter)).toEqual([1_000, 5_000, 25_000, 125_000, 625_000, 3_125_000, 14_400_000, 14_400_000]);
     const { retries, seconds } = describeSchedule({ retries: "three-days", backoffMs: 1000 });
     expect([retries, delayAfter(retries), delayAfter(retries + 1)]).toEqual([24, 14_400_000, null]);
@@ -57,15 +57,15 @@ describe("nextCallbackDelayMs", () => {
       { retries: "three-days", backoffMs: 3_600_000 },
       { retries: 19, seconds: 19 * 14_400 - 10_800 },
     ],
-  ] as const)("nextCallbackDelayMs describes %j", (settings, described) => {
+  ] as const)("nextDelayMs describes %j", (settings, described) => {
     expect(describeSchedule(settings)).toEqual(described);
   });
 
-  test("nextCallbackDelayMs returns null after the first failure without retries", () => {
-    expect(nextCallbackDelayMs({ retries: 0, backoffMs: 1000 }, { roundAttempts: 1, retryAfterMs: 5000, random: middle })).toBeNull();
+  test("nextDelayMs returns null after the first failure without retries", () => {
+    expect(nextDelayMs({ retries: 0, backoffMs: 1000 }, { roundAttempts: 1, retryAfterMs: 5000, random: middle })).toBeNull();
   });
 
-  test("nextCallbackDelayMs returns a whole number within the limits for any settings", () => {
+  test("nextDelayMs returns a whole number within the limits for any settings", () => {
     const inputs = fc.record({
       retries: fc.integer({ min: 0, max: 20 }),
       backoffMs: fc.integer({ min: 1, max: 3_600_000 }),
@@ -75,7 +75,7 @@ describe("nextCallbackDelayMs", () => {
     });
     fc.assert(
       fc.property(inputs, ({ retries, backoffMs, roundAttempts, retryAfterMs, random }) => {
-        const delayMs = nextCallbackDelayMs({ retries, backoffMs }, { roundAttempts, retryAfterMs, random: () => random });
+        const delayMs = nextDelayMs({ retries, backoffMs }, { roundAttempts, retryAfterMs, random: () => random });
         expect(delayMs === null).toBe(roundAttempts > retries);
         if (delayMs === null) return;
         const nominalMs = Math.min(backoffMs * 5 ** (roundAttempts - 1), 86_400_000);
