@@ -28,6 +28,9 @@ const planted: readonly { rule: string; file: string; imports: string; code?: st
     code: 'export async function dispose() {\n  await using other = await import("../http/routes/tasks.ts");\n  return other;\n}',
   },
   { rule: "room store", file: "src/store/counting.ts", imports: "../metrics.ts" },
+  { rule: "room store/events", file: "src/store/events/sideways.ts", imports: "../tasks/sqlite.ts" },
+  { rule: "room store/engines/sqlite", file: "src/store/engines/sqlite/typed.ts", imports: "../../tasks/interface.ts" },
+  { rule: "room store/engines/postgres", file: "src/store/engines/postgres/bound.ts", imports: "../../tasks/sqlite.ts" },
   { rule: "room http/routes", file: "src/http/routes/shortcut.ts", imports: "../../store/store.ts" },
   { rule: "room websocket", file: "src/websocket/sideways.ts", imports: "../http/routes/tasks.ts" },
   { rule: "types-of-config-only", file: "src/http/server/settings.ts", imports: "../../config/config.ts" },
@@ -54,6 +57,13 @@ const legal: readonly { file: string; code: string }[] = [
   { file: "src/contract/index.ts", code: 'import { z } from "zod";\nexport const word = z.string();' },
   { file: "src/errors.ts", code: "export const words = 1;" },
   { file: "src/config/config.ts", code: 'import { words } from "../errors.ts";\nexport const config = words;' },
+  { file: "src/store/tasks/interface.ts", code: "export type Task = string;" },
+  { file: "src/store/tasks/sqlite.ts", code: 'import type { Task } from "./interface.ts";\nexport const task: Task = "1";' },
+  { file: "src/store/events/sqlite.ts", code: 'import type { Task } from "../tasks/interface.ts";\nexport const event: Task = "1";' },
+  {
+    file: "src/store/engines/postgres/batch.ts",
+    code: 'import type { Task } from "../../tasks/interface.ts";\nexport const batch: Task = "1";',
+  },
   { file: "src/store/store.ts", code: 'import { word } from "#contract";\nexport const store = word;' },
   {
     file: "src/dispatch/dispatcher.ts",
