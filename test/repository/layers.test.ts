@@ -46,7 +46,10 @@ const planted: readonly { rule: string; file: string; imports: string; code?: st
   { rule: "packages-stand-alone", file: "packages/council/leaning.ts", imports: "../../src/errors.ts" },
   { rule: "packages-by-package-name", file: "packages/council/relative.ts", imports: "../responder/index.ts" },
   { rule: "others-by-package-name", file: "adapters/codex/reaching.ts", imports: "../../packages/responder/index.ts" },
+  { rule: "console-uses-the-client", file: "packages/console/src/reaching.ts", imports: "../../council/index.ts" },
+  { rule: "only-tests-import-the-console", file: "scripts/reaching.ts", imports: "../packages/console/src/page.ts" },
   { rule: "production-sees-no-test", file: "src/store/tested.ts", imports: "../../test/helper.ts" },
+  { rule: "production-sees-no-test", file: "packages/council/src/tested.ts", imports: "../test/council.test.ts" },
   { rule: "production-uses-no-development-tool", file: "src/store/tooled.ts", imports: "vitest" },
   { rule: "no-cycles", file: "adapters/shared/acp/left.ts", imports: "./right.ts" },
   { rule: "no-unresolved", file: "src/store/dangling.ts", imports: "./missing.ts" },
@@ -83,6 +86,8 @@ const legal: readonly { file: string; code: string }[] = [
   { file: "adapters/shared/acp/right.ts", code: 'export * from "./left.ts";' },
   { file: "packages/responder/index.ts", code: "export const responder = 1;" },
   { file: "packages/council/index.ts", code: 'export * from "responder";' },
+  { file: "packages/council/test/council.test.ts", code: 'export * from "../../../test/helper.ts";\nexport * from "../index.ts";' },
+  { file: "packages/console/src/page.ts", code: 'export * from "vitest";' },
   { file: "test/helper.ts", code: 'export * from "../src/store/store.ts";\nexport * from "vitest";' },
 ];
 

@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from "node:util";
-import { bundleConsole } from "./bundle-console.ts";
 import { fingerprintInputs } from "./fingerprint.ts";
 import { writeConsole } from "./write-console.ts";
 
@@ -7,6 +6,8 @@ import { writeConsole } from "./write-console.ts";
 
 try {
   const fingerprint = fingerprintInputs();
+  // Imported here, because an installation without development packages has no bundler.
+  const { bundleConsole } = await import("./bundle-console.ts");
   writeConsole(await bundleConsole(), fingerprint);
 } catch (error) {
   // The bundler colors its messages, also in logs.

@@ -92,6 +92,12 @@ test("a build that fails reports the fault and the command, and keeps the previo
 test("an installation without development packages builds nothing", async () => {
   const clone = await cloneRepository({ withBundler: false });
   expect(await ensureBuilt(clone)).toMatchObject({ exitCode: 0, stderr: "" });
+  const { exitCode, stderr } = await execa(process.execPath, [path.join(consoleDirectory, "build/build.ts")], {
+    cwd: clone,
+    reject: false,
+  });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^The console could not be built: Cannot find package 'rolldown'/);
   await expect(readPage(clone)).rejects.toThrow("ENOENT");
 });
 
