@@ -108,73 +108,88 @@ function createBudget(
       }
   }
 
-  function open(tenant: string): Reservation {
-    let reserved = 0;
-    let isReleased = false;
-    let stopWaiting: (() => void) | null = null;
-    const reservation: Reservation = {
-      get bytes() {
-        return reserved;
-      },
-      async reserve(bytes, limitMs = maxWaitMs) {
-        if (isReleased) throw createOverloadedError();
-        const mustWait = waitingRequests.has(tenant) || (limitMs === Number.POSITIVE_INFINITY && waitingStreams.has(tenant));
-        if (mustWait || !hasRoom(tenant, bytes, reserved)) await wait(bytes, limitMs);
-        else reservation.set(reserved + bytes);
-      },
-      set(bytes) {
-        if (isReleased || bytes === reserved) return;
-        const difference = bytes - reserved;
-        reserved = bytes;
-        add(tenant, difference);
-      },
-      release() {
-        // First, because the bytes that become free would admit the waiter.
-        stopWaiting?.();
-        reservation.set(0);
-        isReleased = true;
-      },
-    };
-
-    function wait(bytes: number, limitMs: number): Promise<void> {
-      return new Promise((resolve, reject) => {
-        const fail = (): void => {
-          leave();
-          reject(createOverloadedError());
-          // Later waiters may need fewer bytes.
-          admitWaiters();
-        };
-        const isStream = limitMs === Number.POSITIVE_INFINITY;
-        const queue = isStream ? waitingStreams : waitingRequests;
-        const waiters = queue.get(tenant) ?? new Set();
-        const timer = isStream ? undefined : setTimeout(fail, limitMs);
-        const leave = (): void => {
-          clearTimeout(timer);
-          waiters.delete(waiter);
-          if (waiters.size === 0) queue.delete(tenant);
-          stopWaiting = null;
-        };
-        const waiter: Waiter = {
-          reservation,
-          bytes,
-          admit() {
-            leave();
-            reservation.set(reserved + bytes);
-            resolve();
-          },
-        };
-        queue.set(tenant, waiters.add(waiter));
-        stopWaiting = fail;
-      });
-    }
-
-    return reservation;
-  }
-
+  const tenantMemory: TenantMemory = { hasRoom, add, admitWaiters, createOverloadedError, waitingRequests, waitingStreams, maxWaitMs };
   return {
     /** Starts to count the memory of one client. */
-    open,
+    open: (tenant: string): Reservation => createReservation(tenant, tenantMemory),
     /** Returns whether the tenant can add no more bytes now. */
     isFull: (tenant: string): boolean => !hasRoom(tenant, 0),
   };
+}
+
+/** What the reservations of a budget share. */
+interface TenantMemory {
+  hasRoom(tenant: string, bytes: number, ownBytes: number): boolean;
+  add(tenant: string, difference: number): void;
+  admitWaiters(): void;
+  createOverloadedError(): BridgeError;
+  waitingRequests: Map<string, Set<Waiter>>;
+  waitingStreams: Map<string, Set<Waiter>>;
+  maxWaitMs: number;
+}
+
+function createReservation(
+  tenant: string,
+  { hasRoom, add, admitWaiters, createOverloadedError, waitingRequests, waitingStreams, maxWaitMs }: TenantMemory,
+): Reservation {
+  let reserved = 0;
+  let isReleased = false;
+  let stopWaiting: (() => void) | null = null;
+  const reservation: Reservation = {
+    get bytes() {
+      return reserved;
+    },
+    async reserve(bytes, limitMs = maxWaitMs) {
+      if (isReleased) throw createOverloadedError();
+      const mustWait = waitingRequests.has(tenant) || (limitMs === Number.POSITIVE_INFINITY && waitingStreams.has(tenant));
+      if (mustWait || !hasRoom(tenant, bytes, reserved)) await wait(bytes, limitMs);
+      else reservation.set(reserved + bytes);
+    },
+    set(bytes) {
+      if (isReleased || bytes === reserved) return;
+      const difference = bytes - reserved;
+      reserved = bytes;
+      add(tenant, difference);
+    },
+    release() {
+      // First, because the bytes that become free would admit the waiter.
+      stopWaiting?.();
+      reservation.set(0);
+      isReleased = true;
+    },
+  };
+
+  function wait(bytes: number, limitMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const fail = (): void => {
+        leave();
+        reject(createOverloadedError());
+        // Later waiters may need fewer bytes.
+        admitWaiters();
+      };
+      const isStream = limitMs === Number.POSITIVE_INFINITY;
+      const queue = isStream ? waitingStreams : waitingRequests;
+      const waiters = queue.get(tenant) ?? new Set();
+      const timer = isStream ? undefined : setTimeout(fail, limitMs);
+      const leave = (): void => {
+        clearTimeout(timer);
+        waiters.delete(waiter);
+        if (waiters.size === 0) queue.delete(tenant);
+        stopWaiting = null;
+      };
+      const waiter: Waiter = {
+        reservation,
+        bytes,
+        admit() {
+          leave();
+          reservation.set(reserved + bytes);
+          resolve();
+        },
+      };
+      queue.set(tenant, waiters.add(waiter));
+      stopWaiting = fail;
+    });
+  }
+
+  return reservation;
 }

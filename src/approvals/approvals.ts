@@ -9,7 +9,8 @@ import type { OrderedPage } from "../store/page.ts";
 import type { Store } from "../store/store.ts";
 import type { Task, TaskRun } from "../task.ts";
 import type { TracedTask } from "../trace-context.ts";
-import { BRIDGE, createDecisionLog } from "./decision-log.ts";
+import { createDecisionLog } from "./decision-log.ts";
+import { createRejection, createUndecided, describeExpiry } from "./undecided.ts";
 
 export { type Approval, approvalStates } from "../store/approvals/interface.ts";
 
@@ -38,6 +39,11 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
   /** The tool calls that wait for a decision, by approval id, the longest waiting first. */
   const waiting = new Map<string, { resolve(answer: ApprovalAnswer): void; since: number }>();
   const decisions = createDecisionLog({ store, eventLog, metrics, logger, runTraceparent, onDecision: settle });
+  const undecided = createUndecided({
+    store,
+    settle,
+    onFault: (error, { task, approvalId }, message) => logger.error({ err: error, approvalId, ...decisions.fieldsOf(task) }, message),
+  });
 
   /** Requests a decision and resolves with it; never rejects. The reason of an aborted signal becomes the reason of the rejection. */
   async function ask(task: AskingTask, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
@@ -59,8 +65,8 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
 
   /** Rejects the approval when its time is over, if it has a time limit, or when the signal is aborted. */
   async function waitForDecision(approval: Approval, decided: Promise<ApprovalAnswer>, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const stopTimer = seconds === 0 ? () => {} : callAfter(seconds * 1000, () => void close(approval, describeExpiry(seconds)));
-    const onAbort = (): void => void close(approval, String(signal.reason));
+    const stopTimer = seconds === 0 ? () => {} : callAfter(seconds * 1000, () => void undecided.close(approval, describeExpiry(seconds)));
+    const onAbort = (): void => void undecided.close(approval, String(signal.reason));
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -78,45 +84,6 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
     // wait and the approval is rejected.
     void eventLog.settle(task);
     return await store.insertApprovalIfRunning(task, toNewApproval(approvalId, question, { cwd: task.request.metadata?.["cwd"], seconds }));
-  }
-
-  /** Rejects an approval that has expired although no process watches it, for example because the process of its task does not respond. */
-  async function closeExpired(approval: Approval): Promise<Approval | null> {
-    const { task, approvalId, createdAt, expiresAt } = approval;
-    const reason = describeExpiry(((expiresAt ?? createdAt) - createdAt) / 1000);
-    const rejected = await store.decideApprovalIfPending(
-      task.tenant,
-      approvalId,
-      { decision: "reject", by: BRIDGE, reason },
-      { isOwn: true },
-    );
-    return rejected ?? (await store.findApproval(task.tenant, approvalId));
-  }
-
-  /** Rejects an approval without a decision. If a decision was stored first, that one applies. */
-  async function close(approval: Approval, reason: string): Promise<void> {
-    const { task, approvalId } = approval;
-    const rejection = { decision: "reject", by: BRIDGE, reason } as const;
-    try {
-      const decided =
-        (await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true })) ??
-        (await store.findApproval(task.tenant, approvalId));
-      settle(
-        approvalId,
-        decided?.state === "approved" ? { decision: "approve", reason: decided.reason } : createRejection(decided?.reason ?? reason),
-      );
-    } catch (error) {
-      logFailure(error, approval, "failed to store a rejected approval, retrying");
-      settle(approvalId, createRejection(reason));
-      // The runtime has the rejection, so it is stored as soon as the disk accepts writes, before another decision is possible.
-      await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true, patient: true }).catch((error: unknown) => {
-        logFailure(error, approval, "failed to store a rejected approval");
-      });
-    }
-  }
-
-  function logFailure(error: unknown, { task, approvalId }: Pick<Approval, "task" | "approvalId">, message: string): void {
-    logger.error({ err: error, approvalId, ...decisions.fieldsOf(task) }, message);
   }
 
   function settle(approvalId: string, answer: ApprovalAnswer): void {
@@ -141,7 +108,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
       const decided = await store.decideApprovalIfPending(tenant, approvalId, decision);
       if (decided !== null) return decided;
       const stored = await store.findApproval(tenant, approvalId);
-      const known = stored?.state === "pending" ? await closeExpired(stored) : stored;
+      const known = stored?.state === "pending" ? await undecided.closeExpired(stored) : stored;
       if (known === null) throw new BridgeError("not_found", "There is no such approval.");
       throw new BridgeError("already_decided", describeDecision(known));
     },
@@ -174,10 +141,6 @@ function toNewApproval(
     }),
   };
 }
-
-const createRejection = (reason: string): ApprovalAnswer => ({ decision: "reject", reason });
-
-const describeExpiry = (seconds: number): string => `No decision was made within ${seconds} s.`;
 
 const describeDecision = ({ state, decidedBy, reason }: Approval): string =>
   `The approval was already ${state} by ${decidedBy}${reason === null || reason === "" ? "." : `: ${reason}`}`;

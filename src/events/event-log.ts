@@ -1,36 +1,16 @@
 import type { AdapterLogger, EventType } from "#contract";
 import type { Metrics } from "../metrics.ts";
-import type { NewEvent } from "../store/events/interface.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskIdentity, TaskRun } from "../task.ts";
-import { encodeEventData } from "./encode-event-data.ts";
-import { encodeTextDelta, MAX_TEXT_BYTES } from "./encode-text-delta.ts";
+import { createEventBuffers, type DropReason } from "./event-buffers.ts";
 import { formatEventId } from "./event-id.ts";
 import { callAll, createLiveFeeds, type EventListener } from "./live-feeds.ts";
 
-/** Maximum event data of one write, in UTF-16 units. */
-const WRITE_SLICE_LENGTH = 256 * 1024;
-/** Time during which text deltas are combined into one event. */
-const COALESCE_MS = 25;
-
 export type EventLog = ReturnType<typeof createEventLog>;
-
-/** The events of a task that are not durable yet. */
-interface TaskBuffer {
-  task: TaskRun;
-  /** Text deltas that are combined into one event. */
-  text: string;
-  timer: NodeJS.Timeout | undefined;
-  /** Events that the store does not have yet. Those of one event-loop turn are written together. */
-  waiting: NewEvent[];
-  immediate: NodeJS.Immediate | undefined;
-  /** The last write. Earlier writes settle before it. */
-  written: Promise<void>;
-}
 
 /** Creates the event log of all tasks. It becomes the only event listener of the store. */
 export function createEventLog({ store, metrics, logger }: { store: Store; metrics: Metrics; logger: AdapterLogger }) {
-  const buffers = new Map<number, TaskBuffer>();
+  const buffers = createEventBuffers({ store, logger, onDropped: drop });
   const listeners = new Set<EventListener>();
   let closed = false;
 
@@ -50,87 +30,17 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   function append(task: TaskRun, { type, data }: { type: EventType; data: Record<string, unknown> }): void {
     const content = type === "assistant.text" ? data["content"] : undefined;
     if (closed) drop(task, "late", 1);
-    else if (typeof content === "string") appendText(task, content);
-    else appendWhole(task, type, data);
+    else if (typeof content === "string") buffers.appendText(task, content);
+    else buffers.appendWhole(task, type, data);
   }
 
-  function appendText(task: TaskRun, content: string): void {
-    if (content === "") return;
-    const buffer = bufferOf(task);
-    buffer.text += content;
-    if (buffer.text.length >= MAX_TEXT_BYTES) flush(buffer);
-    else buffer.timer ??= setTimeout(flush, COALESCE_MS, buffer);
-  }
-
-  function appendWhole(task: TaskRun, type: EventType, data: Record<string, unknown>): void {
-    let json: string;
-    try {
-      json = encodeEventData(data);
-    } catch (error) {
-      // Getters of an adapter's objects may throw.
-      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant, type }, "failed to read event data");
-      drop(task, "invalid", 1);
-      return;
-    }
-    const buffer = bufferOf(task);
-    combineText(buffer);
-    buffer.waiting.push({ type, data: json });
-    buffer.immediate ??= setImmediate(flush, buffer);
-  }
-
-  function bufferOf(task: TaskRun): TaskBuffer {
-    const known = buffers.get(task.seq);
-    if (known !== undefined) return known;
-    const buffer: TaskBuffer = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: nothingWritten };
-    buffers.set(task.seq, buffer);
-    return buffer;
-  }
-
-  function flush(buffer: TaskBuffer): void {
-    combineText(buffer);
-    clearImmediate(buffer.immediate);
-    buffer.immediate = undefined;
-    const events = buffer.waiting;
-    buffer.waiting = [];
-    writeInSlices(buffer, events, write);
-  }
-
-  function write(buffer: TaskBuffer, events: readonly NewEvent[]): void {
-    const { task } = buffer;
-    const written = store.appendEventsIfRunning(task, events).then(
-      (running) => {
-        if (!running) drop(task, "late", events.length);
-        forget(buffer, written);
-      },
-      (error: unknown) => {
-        logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to store events");
-        drop(task, "not_stored", events.length);
-        forget(buffer, written);
-      },
-    );
-    buffer.written = written;
-  }
-
-  /** Forgets a buffer after its last write. */
-  function forget(buffer: TaskBuffer, written: Promise<void>): void {
-    if (buffer.written === written && buffer.text === "" && buffer.waiting.length === 0) buffers.delete(buffer.task.seq);
-  }
-
-  function drop(task: TaskIdentity, reason: "late" | "invalid" | "not_stored", count: number): void {
+  function drop(task: TaskIdentity, reason: DropReason, count: number): void {
     metrics.eventsDropped.inc({ provider: task.provider, reason }, count);
-  }
-
-  /** Hands all events of the task to the store. Resolves when they are durable or dropped; never rejects. */
-  function settle(task: TaskIdentity): Promise<void> {
-    const buffer = buffers.get(task.seq);
-    if (buffer === undefined) return nothingWritten;
-    flush(buffer);
-    return buffer.written;
   }
 
   return {
     append,
-    settle,
+    settle: buffers.settle,
     /** Calls the listener after each commit; of other processes, at least with the essential events. The result unsubscribes it. */
     subscribe(listener: EventListener): () => void {
       listeners.add(listener);
@@ -143,35 +53,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     /** Stores the buffered events, and drops later ones. */
     async close(): Promise<void> {
       closed = true;
-      await Promise.all([...buffers.values()].map((buffer) => settle(buffer.task)));
+      await buffers.settleAll();
     },
   };
-}
-
-const nothingWritten = Promise.resolve();
-
-/** Moves the combined text to the waiting events. */
-function combineText(buffer: TaskBuffer): void {
-  if (buffer.text === "") return;
-  clearTimeout(buffer.timer);
-  buffer.timer = undefined;
-  for (const data of encodeTextDelta(buffer.text)) buffer.waiting.push({ type: "assistant.text", data });
-  buffer.text = "";
-}
-
-/** Splits long data into several writes, so that no commit is long. */
-function writeInSlices(
-  buffer: TaskBuffer,
-  events: readonly NewEvent[],
-  write: (buffer: TaskBuffer, events: readonly NewEvent[]) => void,
-): void {
-  let start = 0;
-  let length = 0;
-  for (let index = 0; index < events.length; index += 1) {
-    length += (events[index] as NewEvent).data.length;
-    if (length < WRITE_SLICE_LENGTH && index < events.length - 1) continue;
-    write(buffer, start === 0 && index === events.length - 1 ? events : events.slice(start, index + 1));
-    start = index + 1;
-    length = 0;
-  }
 }

@@ -4,21 +4,18 @@ import { createPostsInProgress, type Deliver } from "./posts-in-progress.ts";
 import { createDueSearch } from "./search.ts";
 import { createTurns } from "./turns.ts";
 
+interface ClaimsOptions<Post extends DuePost> {
+  outbox: Pick<Outbox<Post>, "listDueQueues" | "listDue" | "nextInMs">;
+  deliver: Deliver<Post>;
+  onFault(error: unknown): void;
+  maxSleepMs?: number | undefined;
+}
+
 /**
  * Decides when each post is posted: tenants and receivers do not delay each other, and none gets more than its share. Only one worker
  * posts the posts of an receiver, so those in progress are tracked in memory and need no lease.
  */
-export function createClaims<Post extends DuePost>({
-  outbox,
-  deliver,
-  onFault,
-  maxSleepMs,
-}: {
-  outbox: Pick<Outbox<Post>, "listDueQueues" | "listDue" | "nextInMs">;
-  deliver: Deliver<Post>;
-  onFault: (error: unknown) => void;
-  maxSleepMs?: number | undefined;
-}) {
+export function createClaims<Post extends DuePost>({ outbox, deliver, onFault, maxSleepMs }: ClaimsOptions<Post>) {
   const turns = createTurns();
   const posts = createPostsInProgress({
     deliver,

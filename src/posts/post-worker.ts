@@ -59,12 +59,13 @@ const FAULT_PAUSE_MS = 1000;
 
 /** Creates the worker that posts what an outbox contains: each at least once, on the stored schedule, until it is delivered or dead. */
 export function createPostWorker<Post extends DuePost>(options: PostWorkerOptions<Post>) {
-  const { outbox, toEnvelope, identify, messages, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
+  const { outbox, toEnvelope, identify, messages, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
   const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs, keepsHistory = false, limitRetries = () => null } = options;
   const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
+  const records = createAttemptRecords(options);
   const poster = createPoster<Post>({
     dispatcher,
     dnsCache,
@@ -90,7 +91,7 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
     async function settlePosted(): Promise<boolean> {
       const result = await posted;
       const durationMs = Math.round(performance.now() - startedAt);
-      logAttempt(post, result, durationMs);
+      records.logAttempt(post, result, durationMs);
       const settled = result.outcome !== "own_fault" && (await settle(post, result, await describeAttempt(result, startedAt, durationMs)));
       if (!settled) await sleep(FAULT_PAUSE_MS, shutdown.signal).catch(() => {});
       return settled;
@@ -123,24 +124,8 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
       return false;
     }
     if (settlement.nextInMs !== null) claims.wakeIn(settlement.nextInMs);
-    metrics.attempts.inc({ outcome: result.outcome });
-    if (settlement.state === "delivered") {
-      const lagMs = Math.max(0, clock() - post.happenedAt);
-      metrics.lag.observe({ value: lagMs / 1000, exemplarLabels: toExemplar(post.traceparent) });
-    }
-    if (settlement.state === "dead") {
-      metrics.dead.inc();
-      const { lastStatus, lastError } = settlement;
-      logger.error({ ...identify(post), attempts: post.attempts + 1, lastStatus, lastError }, messages.dead);
-    }
+    records.count(post, result, settlement);
     return true;
-  }
-
-  function logAttempt(post: Post, { outcome, status, error }: PostResult, durationMs: number): void {
-    const level = outcome === "failed" || outcome === "gone" ? "warn" : "info";
-    const attempt = post.attempts + 1;
-    const ageMs = clock() - post.happenedAt;
-    logger[level]({ ...identify(post), attempt, outcome, status, error, durationMs, ageMs }, messages.attempt);
   }
 
   async function close(): Promise<void> {
@@ -163,6 +148,29 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
     searchSoon: claims.searchSoon,
     /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
     close: (): Promise<void> => (closing ??= close()),
+  };
+}
+
+/** Creates the log lines and metrics of attempts. */
+function createAttemptRecords<Post extends DuePost>({ identify, messages, metrics, logger, clock = Date.now }: PostWorkerOptions<Post>) {
+  return {
+    logAttempt(post: Post, { outcome, status, error }: PostResult, durationMs: number): void {
+      const level = outcome === "failed" || outcome === "gone" ? "warn" : "info";
+      const attempt = post.attempts + 1;
+      const ageMs = clock() - post.happenedAt;
+      logger[level]({ ...identify(post), attempt, outcome, status, error, durationMs, ageMs }, messages.attempt);
+    },
+    count(post: Post, { outcome }: PostResult, { state, lastStatus, lastError }: PostSettlement): void {
+      metrics.attempts.inc({ outcome });
+      if (state === "delivered") {
+        const lagMs = Math.max(0, clock() - post.happenedAt);
+        metrics.lag.observe({ value: lagMs / 1000, exemplarLabels: toExemplar(post.traceparent) });
+      }
+      if (state === "dead") {
+        metrics.dead.inc();
+        logger.error({ ...identify(post), attempts: post.attempts + 1, lastStatus, lastError }, messages.dead);
+      }
+    },
   };
 }
 

@@ -74,10 +74,9 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
   }
 
   function receive(provider: string, event: AdapterEvent): void {
-    const schema = Object.hasOwn(adapterEventData, event?.type) ? adapterEventData[event.type] : undefined;
-    if (schema === undefined || typeof event.taskId !== "string") metrics.eventsDropped.inc({ provider, reason: "kind" });
-    else if (!schema.safeParse(event.data).success) metrics.eventsDropped.inc({ provider, reason: "data" });
-    else host?.onEvent(provider, event);
+    const fault = findFault(event);
+    if (fault === null) host?.onEvent(provider, event);
+    else metrics.eventsDropped.inc({ provider, reason: fault });
   }
 
   function startChecks(entry: Entry, { configure }: AdapterHost): void {
@@ -99,10 +98,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     entry.health = { ...health, checkedAt: Date.now() };
     entry.checkedAtMs = performance.now();
     metrics.adapterUp.set({ provider: entry.provider }, { healthy: 1, degraded: 0.5, offline: 0 }[health.status]);
-    if (hasChanged) {
-      const level = health.status === "offline" ? "warn" : "info";
-      logger[level]({ provider: entry.provider, health: health.status, detail: health.detail, version: health.version }, "adapter health");
-    }
+    if (hasChanged) logHealth(logger, entry.provider, health);
     host?.onChecked(entry.provider);
     if (hasChanged && health.status === "offline") host?.onOffline(entry.provider);
     else if (wasOffline && health.status !== "offline") host?.onAvailable(entry.provider);
@@ -126,16 +122,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       return entry?.adapter === null ? entry.health.detail : null;
     },
     /** Resolves to null if the models are unknown, or not known in time. */
-    async listModels(provider: string): Promise<readonly string[] | null> {
-      const adapter = entries.get(provider)?.adapter;
-      if (!isModelLister(adapter)) return null;
-      try {
-        return await awaitAnswer(LIST_LIMIT_MS, adapter.listModels());
-      } catch (error) {
-        logger.info({ err: error, provider }, "failed to list the models of a runtime");
-        return null;
-      }
-    },
+    listModels: (provider: string): Promise<readonly string[] | null> => listModels(entries.get(provider), logger),
     /** Initializes every adapter and checks it for the first time; resolves when every check has ended or timed out. */
     async start(adapterHost: AdapterHost): Promise<void> {
       host = adapterHost;
@@ -165,6 +152,27 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       await Promise.allSettled([...entries.values()].map(({ checks }) => checks?.close()));
     },
   };
+}
+
+async function listModels(entry: Entry | undefined, logger: Logger): Promise<readonly string[] | null> {
+  if (entry === undefined || !isModelLister(entry.adapter)) return null;
+  try {
+    return await awaitAnswer(LIST_LIMIT_MS, entry.adapter.listModels());
+  } catch (error) {
+    logger.info({ err: error, provider: entry.provider }, "failed to list the models of a runtime");
+    return null;
+  }
+}
+
+/** Returns why an event of an adapter is dropped; null if it is valid. */
+function findFault(event: AdapterEvent): "kind" | "data" | null {
+  const schema = Object.hasOwn(adapterEventData, event?.type) ? adapterEventData[event.type] : undefined;
+  if (schema === undefined || typeof event.taskId !== "string") return "kind";
+  return schema.safeParse(event.data).success ? null : "data";
+}
+
+function logHealth(logger: Logger, provider: string, { status, detail, version }: AdapterHealthStatus): void {
+  logger[status === "offline" ? "warn" : "info"]({ provider, health: status, detail, version }, "adapter health");
 }
 
 function createEntry(loaded: LoadedAdapter): Entry {

@@ -92,10 +92,57 @@ export function createAvailableAdapters(
   const describeOffline = (provider: string): string =>
     isLoaded(provider) ? describeOfflineAdapter(provider) : `The adapter ${provider} is not loaded. Add it to BRIDGE_ADAPTERS.`;
 
+  const findRunner = createRunnerSearch({ view, own, findOnline, isLoaded, listOthers, listHosts, describeOffline });
+
+  return {
+    /** Whether the adapter is configured on this or another node, even if it is offline or could not be loaded. */
+    isLoaded,
+    listNames,
+    findOnline,
+    /** The capabilities of each adapter that is online on a live node. */
+    listCapabilities(): { provider: string; capabilities: AdapterCapabilities }[] {
+      const hosts = listHosts();
+      return listNames().flatMap((provider) => {
+        const capabilities = hosts.map((host) => host.capabilitiesOf(provider)).find((found) => found !== undefined && found !== null);
+        return capabilities === undefined || capabilities === null ? [] : [{ provider, capabilities }];
+      });
+    },
+    /** Finds out whether a live node can run a task, or why none can. */
+    findRunner,
+    /** The names of the live nodes that have the adapter, this one first. */
+    listNodesWith: (provider: string): string[] =>
+      listHosts().flatMap(({ name, capabilitiesOf }) => (capabilitiesOf(provider) === undefined ? [] : [name])),
+    /** The adapters that only other live nodes have, sorted by name. */
+    listForeign(): ForeignAdapter[] {
+      const found = new Map<string, NodeAdapter[]>();
+      for (const node of listOthers().filter(({ isAlive }) => isAlive))
+        for (const adapter of node.adapters)
+          if (registry.get(adapter.provider) === undefined) found.set(adapter.provider, [...(found.get(adapter.provider) ?? []), adapter]);
+      return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, adapters]) => combine(adapters as [NodeAdapter]));
+    },
+    describeOffline,
+  };
+}
+
+/** What the search for a runner reads. */
+interface RunnerSearchOptions {
+  view: ClusterView;
+  own: Host;
+  findOnline(provider: string): ExecutionAdapter | null;
+  isLoaded(provider: string): boolean;
+  listOthers(): ClusterNode[];
+  listHosts(): Host[];
+  describeOffline(provider: string): string;
+}
+
+/** Creates the function that finds out whether a live node can run a task, or why none can. */
+function createRunnerSearch({ view, own, findOnline, isLoaded, listOthers, listHosts, describeOffline }: RunnerSearchOptions) {
+  const { self } = view;
+
   function findRunner({ provider, needs, place }: RunnerQuery): RunnerSearch {
     // Without other nodes, this is the only case in which a task can run.
     const isOwn = (place === null || place === self.id) && findMissingTag(needs, own.tags) === undefined;
-    if (isOwn && hasSlots(provider) && findOnline(provider) !== null) return toRunner(own, provider);
+    if (isOwn && own.hasSlots(provider) && findOnline(provider) !== null) return toRunner(own, provider);
     const home = place === null ? null : findHome(place);
     if (home !== null) return findRunnerAt(home, { provider, needs });
     const hosts = listHosts().filter((host) => isOnline(host, provider));
@@ -138,34 +185,7 @@ export function createAvailableAdapters(
     return { runner: { adapter, capabilities, isHere: host === own || self.files === "shared", isAlive }, obstacle: null };
   }
 
-  return {
-    /** Whether the adapter is configured on this or another node, even if it is offline or could not be loaded. */
-    isLoaded,
-    listNames,
-    findOnline,
-    /** The capabilities of each adapter that is online on a live node. */
-    listCapabilities(): { provider: string; capabilities: AdapterCapabilities }[] {
-      const hosts = listHosts();
-      return listNames().flatMap((provider) => {
-        const capabilities = hosts.map((host) => host.capabilitiesOf(provider)).find((found) => found !== undefined && found !== null);
-        return capabilities === undefined || capabilities === null ? [] : [{ provider, capabilities }];
-      });
-    },
-    /** Finds out whether a live node can run a task, or why none can. */
-    findRunner,
-    /** The names of the live nodes that have the adapter, this one first. */
-    listNodesWith: (provider: string): string[] =>
-      listHosts().flatMap(({ name, capabilitiesOf }) => (capabilitiesOf(provider) === undefined ? [] : [name])),
-    /** The adapters that only other live nodes have, sorted by name. */
-    listForeign(): ForeignAdapter[] {
-      const found = new Map<string, NodeAdapter[]>();
-      for (const node of listOthers().filter(({ isAlive }) => isAlive))
-        for (const adapter of node.adapters)
-          if (registry.get(adapter.provider) === undefined) found.set(adapter.provider, [...(found.get(adapter.provider) ?? []), adapter]);
-      return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, adapters]) => combine(adapters as [NodeAdapter]));
-    },
-    describeOffline,
-  };
+  return findRunner;
 }
 
 /** An adapter that this process has not loaded: the best health of its nodes, and the sum of their loads. */

@@ -24,9 +24,43 @@ interface Job {
 
 /**
  * Creates a checker of JSON Schemas, and of results against JSON Schemas. It runs in a worker thread, so that no check blocks the event
- * loop. The thread starts with the first check. Tenants take turns, one check each.
+ * loop.
  */
 export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { responseLimitMs?: number } = {}) {
+  const thread = createSchemaThread(responseLimitMs);
+  return {
+    /** Returns the fault of a schema; null if it is valid. Throws BridgeError: overloaded. */
+    async findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null> {
+      const text = JSON.stringify(schema);
+      if (text.length > SCHEMA_LIMIT_CHARACTERS) return "must take at most 64 KiB as JSON";
+      if (thread.countWaiting(tenant) >= MAX_WAITING_PER_TENANT)
+        throw new BridgeError(
+          "overloaded",
+          `This tenant has the maximum of ${MAX_WAITING_PER_TENANT} output schemas that wait for a check. Try again later.`,
+        );
+      return (await thread.ask(tenant, { schema: text })).fault;
+    },
+    /**
+     * Returns the object of a result, reported by the runtime or the last one in its text, with its JSON text and the reason why it does
+     * not match the schema. `outputs` and `json` are undefined if there is no object.
+     */
+    async findObject(
+      tenant: string,
+      schema: Record<string, unknown>,
+      { outputs, output = "" }: Pick<ExecutionResult, "output" | "outputs">,
+    ): Promise<SchemaVerdict> {
+      const question = { schema: JSON.stringify(schema) };
+      if (outputs === undefined) return withExactNumbers(await thread.ask(tenant, { ...question, result: { output } }));
+      const json = JSON.stringify(outputs);
+      return { ...(await thread.ask(tenant, { ...question, result: { outputs: json } })), outputs, json };
+    },
+    /** Stops the thread. Waiting schemas get a fault; the promises of results never settle. */
+    close: thread.close,
+  };
+}
+
+/** Creates the worker thread, which starts with the first check. Tenants take turns, one check each. */
+function createSchemaThread(responseLimitMs: number) {
   /** Waiting checks by tenant. The first tenant has the next turn. */
   const waiting = new Map<string, Job[]>();
   let worker: Worker | null = null;
@@ -109,31 +143,9 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
   }
 
   return {
-    /** Returns the fault of a schema; null if it is valid. Throws BridgeError: overloaded. */
-    async findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null> {
-      const text = JSON.stringify(schema);
-      if (text.length > SCHEMA_LIMIT_CHARACTERS) return "must take at most 64 KiB as JSON";
-      if ((waiting.get(tenant)?.length ?? 0) >= MAX_WAITING_PER_TENANT)
-        throw new BridgeError(
-          "overloaded",
-          `This tenant has the maximum of ${MAX_WAITING_PER_TENANT} output schemas that wait for a check. Try again later.`,
-        );
-      return (await ask(tenant, { schema: text })).fault;
-    },
-    /**
-     * Returns the object of a result, reported by the runtime or the last one in its text, with its JSON text and the reason why it does
-     * not match the schema. `outputs` and `json` are undefined if there is no object.
-     */
-    async findObject(
-      tenant: string,
-      schema: Record<string, unknown>,
-      { outputs, output = "" }: Pick<ExecutionResult, "output" | "outputs">,
-    ): Promise<SchemaVerdict> {
-      const question = { schema: JSON.stringify(schema) };
-      if (outputs === undefined) return withExactNumbers(await ask(tenant, { ...question, result: { output } }));
-      const json = JSON.stringify(outputs);
-      return { ...(await ask(tenant, { ...question, result: { outputs: json } })), outputs, json };
-    },
+    ask,
+    /** Number of checks of a tenant that wait for their turn. */
+    countWaiting: (tenant: string): number => waiting.get(tenant)?.length ?? 0,
     /** Stops the thread. Waiting schemas get a fault; the promises of results never settle. */
     async close(): Promise<void> {
       isClosed = true;
