@@ -32,7 +32,7 @@ export function createUndecided({ store, settle, onFault }: UndecidedOptions) {
         });
       }
     },
-    /** Rejects an approval that has expired although no process watches it, for example because the process of its task does not respond. */
+    /** Rejects an approval that has expired although no process watches it, for example because the process of its task hangs. */
     async closeExpired(approval: Approval): Promise<Approval | null> {
       const { task, approvalId, createdAt, expiresAt } = approval;
       const reason = describeExpiry(((expiresAt ?? createdAt) - createdAt) / 1000);
