@@ -32,7 +32,7 @@ describe("a task", () => {
       { type: "assistant.text", data: { content: "hello" } },
       { type: "execution.completed", data: expect.objectContaining({ output: "hello" }) },
     ]);
-    expect(engine.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
+    expect(engine.callbacksDue).toEqual([{ tenant: "default", receiver: "http://127.0.0.1:9" }]);
   });
 
   test("a task runs once when its dispatch is repeated; a different request with its id is a conflict", async () => {
@@ -406,7 +406,7 @@ describe("a restart", () => {
       expect(await second.dispatcher.waitForEnd(task as never, 60_000)).toMatchObject({ state: "completed" });
     }
     expect(await second.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
-    expect(second.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
+    expect(second.callbacksDue).toEqual([{ tenant: "default", receiver: "http://127.0.0.1:9" }]);
     const seq = (await second.store.findTask("default", "retries"))?.seq ?? 0;
     const stored = (await second.store.readTaskEvents(seq, 0, 100, "execution")).map(({ type, data }) =>
       type === "execution.progress" ? data : type,

@@ -36,7 +36,7 @@ export async function startEngine(
   const events: StoredEvent[] = [];
   eventLog.subscribe((committed) => events.push(...committed));
   const callbacksDue: PostQueue[] = [];
-  store.onCallback(({ task, receiver: origin }) => callbacksDue.push({ tenant: task.tenant, receiver: origin }));
+  store.onCallback(({ tenant, receiver }) => callbacksDue.push({ tenant, receiver }));
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: options.approvalSeconds ?? 60 });
   const registry = createAdapterRegistry({
     loaded: adapters.map((adapter) => ({ provider: adapter.provider, adapter })),

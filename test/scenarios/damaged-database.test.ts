@@ -49,10 +49,10 @@ test("on a large damaged database Bridge is not ready, rejects dispatches, logs 
   for (let task = 4_400; task < 4_600; task += 1) statuses.add((await bridge.call("GET", `/api/v2/tasks/filler-${task}`)).status);
   expect(statuses).toContain(503);
   // SQLite does not detect every damaged page inside a long text. Such a text results in an internal error.
-  const faults = bridge.log.filter(({ level, msg }) => Number(level) >= 50 && msg !== "request failed");
-  expect(faults.map(({ msg }) => msg)).toEqual(["database is damaged; new tasks are rejected"]);
+  const faults = () => bridge.log.filter(({ level, msg }) => Number(level) >= 50 && msg !== "request failed");
+  await expect.poll(() => faults().map(({ msg }) => msg)).toEqual(["database is damaged; new tasks are rejected"]);
   expect(JSON.stringify(bridge.log.filter(({ msg }) => msg === "request failed"))).not.toContain("malformed");
-  expect(faults[0]?.["remedy"]).toContain("Restore a backup");
+  expect(faults()[0]?.["remedy"]).toContain("Restore a backup");
   const metrics = await (await bridge.call("GET", "/metrics")).text();
   expect(Number(/^bridge_storage_faults_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
 

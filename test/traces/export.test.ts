@@ -96,11 +96,12 @@ test("a task is exported as a tree in the trace of its caller, with its tool cal
   // The runtime and the log name the span of the run.
   const task = await taskInState(bridge, "t-1", "completed");
   expect(task).toMatchObject({ result: { output: `00-${run?.traceId}-${run?.spanId}-01 rojo=1,congo=2` } });
-  const ended = bridge.log.find(({ msg }) => msg === "task ended");
-  expect(ended).toMatchObject({ trace_id: run?.traceId, span_id: run?.spanId });
-  expect(bridge.log.filter(({ msg }) => msg === "callback attempt").map((line) => line["span_id"])).toEqual(
-    attempts.map(({ spanId }) => spanId),
-  );
+  await expect
+    .poll(() => bridge.log.find(({ msg }) => msg === "task ended"))
+    .toMatchObject({ trace_id: run?.traceId, span_id: run?.spanId });
+  await expect
+    .poll(() => bridge.log.filter(({ msg }) => msg === "callback attempt").map((line) => line["span_id"]))
+    .toEqual(attempts.map(({ spanId }) => spanId));
 });
 
 test("the log lines of an adapter about a task name the span of its run, with the level of the log", async () => {
@@ -112,12 +113,14 @@ test("the log lines of an adapter about a task name the span of its run, with th
   await taskInState(bridge, "t-1", "completed");
   await expect.poll(() => spans.length).toBe(3);
   const { traceId, spanId } = spans.find(({ name }) => name.startsWith("invoke_agent")) ?? {};
-  expect(bridge.log.find(({ dropped }) => dropped === 1)).toMatchObject({
-    level: 40,
-    provider: "command",
-    trace_id: traceId,
-    span_id: spanId,
-  });
+  await expect
+    .poll(() => bridge.log.find(({ dropped }) => dropped === 1))
+    .toMatchObject({
+      level: 40,
+      provider: "command",
+      trace_id: traceId,
+      span_id: spanId,
+    });
 });
 
 test("content is exported only if BRIDGE_OTEL_CONTENT names it, and at most 8 KiB of it", async () => {
@@ -214,7 +217,7 @@ test("a collector that is away for a while gets everything when it returns, in b
   const metrics = await (await bridge.call("GET", "/metrics")).text();
   expect(metrics).toMatch(/^bridge_trace_delay_seconds [0-9.]+$/m);
   expect(metrics).not.toMatch(/^bridge_trace_delay_seconds 0$/m);
-  expect(bridge.log.filter(({ msg }) => msg === "the collector did not accept spans, retrying")).toHaveLength(1);
+  await expect.poll(() => bridge.log.filter(({ msg }) => msg === "the collector did not accept spans, retrying")).toHaveLength(1);
   isAway = false;
   await expect.poll(() => unique().length).toBe(150 * 4);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(512);
@@ -267,7 +270,9 @@ test("without an endpoint, Bridge loads no package that exports traces, and pass
   expect(await taskInState(bridge, "t-0", "completed")).toMatchObject({ result: { output: "" } });
   await bridge.call("POST", "/api/v2/dispatch", { taskId: "t-1", agentId: "a", message: "go" }, { traceparent: CALLER });
   expect(await taskInState(bridge, "t-1", "completed")).toMatchObject({ result: { output: CALLER } });
-  expect(bridge.log.find(({ msg, taskId }) => msg === "task ended" && taskId === "t-1")).toMatchObject({ trace_id: CALLER.slice(3, 35) });
+  await expect
+    .poll(() => bridge.log.find(({ msg, taskId }) => msg === "task ended" && taskId === "t-1"))
+    .toMatchObject({ trace_id: CALLER.slice(3, 35) });
 });
 
 test("an endpoint without the OpenTelemetry packages stops the start with the command that installs them", async () => {
