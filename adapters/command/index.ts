@@ -10,15 +10,15 @@ import type {
 } from "#contract";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { parseCutLine } from "../shared/process/cut-line.ts";
-import { measureEncodedSize } from "../shared/process/encoded-size.ts";
 import { createNotStartedResult } from "../shared/process/failure.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import { createSandboxSteps } from "../shared/process/sandbox.ts";
-import { createTextLimit, textLimitFailure } from "../shared/process/text-limit.ts";
+import { textLimitFailure } from "../shared/process/text-limit.ts";
 import { createDecisionChannel } from "./decision-channel.ts";
 import { type CommandResult, readLine } from "./events.ts";
+import { createProgramText } from "./program-text.ts";
 import { type CommandCall, createCommandCall, formatProgramInput } from "./request.ts";
 
 const INVALID_TEXT_WARNING =
@@ -81,50 +81,15 @@ async function runProgram(
   const { taskId, directories } = request;
   const startedAt = performance.now();
   let exitTimer: NodeJS.Timeout | undefined;
-  let output = "";
-  /** Length of the output up to the last tool event; `assistant.text_discarded` removes only later text. */
-  let keptLength = 0;
-  /** Text lines that are not emitted yet. The lines of one chunk become one event. */
-  let pendingText = "";
-  /** The first half of a surrogate pair at the end of a text event. The next one may contain the second half. */
-  let highSurrogate = "";
-  const isWithinLimit = createTextLimit();
-  let isTooLong = false;
   let reported: CommandResult | null = null;
   let dropped = 0;
   let malformed = 0;
 
-  const countBytes = (bytes: number): void => {
-    if (isWithinLimit(bytes)) return;
-    isTooLong = true;
-    controller.abort();
-  };
   const emitWarning = (warning: string): void => emit({ type: "execution.progress", taskId, data: { warning } });
-  const emitText = (text: string): void => {
-    const content = text.toWellFormed();
-    countBytes(measureEncodedSize(content));
-    if (isTooLong) return;
-    output += content;
-    emit({ type: "assistant.text", taskId, data: { content } });
-  };
-  const emitDelta = (content: string): void => {
-    const text = highSurrogate + content;
-    highSurrogate = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";
-    if (text !== highSurrogate) emitText(text.slice(0, text.length - highSurrogate.length));
-  };
-  const flushHalf = (): void => {
-    if (highSurrogate !== "") emitText(highSurrogate);
-    highSurrogate = "";
-  };
-  const flushText = (): void => {
-    const text = pendingText;
-    pendingText = "";
-    if (text !== "") emitText(text);
-  };
-  const updateOutput = (type: AdapterEvent["type"]): void => {
-    if (type === "tool.invoked" || type === "tool.completed") keptLength = output.length;
-    else if (type === "assistant.text_discarded") output = output.slice(0, keptLength);
-  };
+  const text = createProgramText({
+    onText: (content) => emit({ type: "assistant.text", taskId, data: { content } }),
+    onTooLong: () => controller.abort(),
+  });
   const channel = call.asks ? createDecisionChannel({ request, requestApproval: config.requestApproval, emitWarning }) : null;
   const report = (result: CommandResult): void => {
     reported = result;
@@ -132,20 +97,19 @@ async function runProgram(
     exitTimer = setTimeout(() => controller.abort(), exitAfterResultMs);
   };
   const onLine = (line: string, ended: boolean): void => {
-    if (isTooLong) return;
+    if (text.isTooLong()) return;
     const parsed = readLine(line);
     if (parsed.kind === "text" || (parsed.kind === "approval" && channel === null)) {
-      flushHalf();
-      pendingText += ended ? `${line}\n` : line;
+      text.appendLine(ended ? `${line}\n` : line);
       return;
     }
-    flushText();
-    if (parsed.kind === "event" && parsed.event.type === "assistant.text") emitDelta(parsed.event.data.content);
+    text.flushLines();
+    if (parsed.kind === "event" && parsed.event.type === "assistant.text") text.appendDelta(parsed.event.data.content);
     else {
-      flushHalf();
-      if (parsed.kind === "event") updateOutput(parsed.event.type);
+      text.flushDelta();
+      if (parsed.kind === "event") text.noteEvent(parsed.event.type);
       // A stored event is about as large as its line; invalid bytes take more space.
-      countBytes(Buffer.byteLength(line));
+      text.countBytes(Buffer.byteLength(line));
       if (parsed.kind === "event") emit({ ...parsed.event, taskId } as AdapterEvent);
       else if (parsed.kind === "approval") void channel?.ask(parsed.fields);
       else if (parsed.kind === "malformed") {
@@ -179,17 +143,17 @@ async function runProgram(
     onLine,
     onLongLine,
     onInvalidText: () => emitWarning(INVALID_TEXT_WARNING),
-    onChunkEnd: flushText,
+    onChunkEnd: text.flushLines,
     signal: controller.signal,
   }).finally(() => clearTimeout(exitTimer));
-  flushHalf();
+  text.flushDelta();
 
   if (dropped > 0) config.logger.warn({ taskId, dropped }, "reserved events or late results of the program dropped");
   if (malformed > 0) config.logger.warn({ taskId, malformed }, "malformed events of the program ignored");
   if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "failed to kill processes of the task");
   if (end.orphansKilled > 0) config.onOrphansKilled(end.orphansKilled);
-  const result = isTooLong ? (stopFailure(end) ?? textLimitFailure) : resultOf(end, reported);
-  return { output, ...result, durationMs: performance.now() - startedAt, connection: "cli" };
+  const result = text.isTooLong() ? (stopFailure(end) ?? textLimitFailure) : resultOf(end, reported);
+  return { output: text.output(), ...result, durationMs: performance.now() - startedAt, connection: "cli" };
 }
 
 /** Chooses the result. Precedence: a start failure or exceeded limit, the result that the program reported, its exit. */

@@ -2,13 +2,13 @@ import WebSocket from "ws";
 import { z } from "zod";
 import { type AdapterConfig, parseExactJson, stringifyWellFormed } from "#contract";
 import { GatewayError, gatewayErrorSchema } from "./gateway-error.ts";
+import { createAbortedError, createPendingCalls } from "./pending-calls.ts";
 
 const PROTOCOL = 4;
 const HANDSHAKE_LIMIT_MS = 10_000;
 const CALL_LIMIT_MS = 30_000;
 /** Applies until the gateway sends its own limit. */
 const DEFAULT_MAX_PAYLOAD_BYTES = 25 * 1024 ** 2;
-const MAX_PENDING_CALLS = 1_000;
 /** The gateway sends an event every tick interval. The connection is closed after this many intervals without a frame. */
 const MAX_SILENT_TICKS = 2.5;
 /** Error messages of the gateway are truncated to this length. */
@@ -77,13 +77,6 @@ export interface GatewaySocket {
   close(): void;
 }
 
-interface PendingCall {
-  resolve(payload: unknown): void;
-  reject(error: Error): void;
-  onAccepted: ((payload: unknown) => void) | undefined;
-  timer: NodeJS.Timeout;
-}
-
 /** Connects to a gateway and performs the handshake. Rejects with a GatewayError. */
 export async function openGatewaySocket(
   { url, token, lookup }: GatewayAddress,
@@ -95,7 +88,7 @@ export async function openGatewaySocket(
     perMessageDeflate: false,
     lookup,
   });
-  const pending = new Map<string, PendingCall>();
+  const pending = createPendingCalls();
   const challenge = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<GatewayError>();
   let maxPayload = DEFAULT_MAX_PAYLOAD_BYTES;
@@ -110,37 +103,24 @@ export async function openGatewaySocket(
     challenge.reject(error);
     clearTimeout(watchdog);
     signal.removeEventListener("abort", abort);
-    for (const call of pending.values()) call.reject(error);
+    pending.rejectAll(error);
     socket.terminate();
   };
   const abort = (): void => end("Bridge closed the connection to the gateway.");
-  const removePending = (id: string): PendingCall | undefined => {
-    const call = pending.get(id);
-    pending.delete(id);
-    clearTimeout(call?.timer);
-    return call;
-  };
 
   const call: GatewaySocket["call"] = (method, params, { timeoutMs = CALL_LIMIT_MS, signal: callerSignal, onAccepted } = {}) => {
     if (socket.readyState !== WebSocket.OPEN) return Promise.reject(createDisconnectedError());
     if (callerSignal?.aborted) return Promise.reject(createAbortedError(method));
-    if (pending.size >= MAX_PENDING_CALLS) return Promise.reject(createTooManyError());
+    if (pending.isFull()) return Promise.reject(createTooManyError());
     lastId += 1;
     const id = String(lastId);
     const frame = stringifyWellFormed({ type: "req", id, method, params });
     const bytes = Buffer.byteLength(frame);
     if (bytes > maxPayload) return Promise.reject(createTooLargeError(method, bytes, maxPayload));
     if (socket.bufferedAmount > 2 * maxPayload) return Promise.reject(createTooManyError());
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer = setTimeout(() => removePending(id)?.reject(createTimeoutError(method, timeoutMs)), timeoutMs);
-    const onAbort = (): void => removePending(id)?.reject(createAbortedError(method));
-    callerSignal?.addEventListener("abort", onAbort, { once: true });
-    pending.set(id, { resolve, reject, onAccepted, timer });
+    const response = pending.add(id, method, { timeoutMs, signal: callerSignal, onAccepted });
     socket.send(frame);
-    return promise.finally(() => {
-      removePending(id);
-      callerSignal?.removeEventListener("abort", onAbort);
-    });
+    return response;
   };
 
   const handleFrame = (json: unknown): void => {
@@ -148,18 +128,11 @@ export async function openGatewaySocket(
     if (frame === undefined) {
       const failed = errorFrameSchema.safeParse(json).data;
       if (failed !== undefined)
-        removePending(failed.id)?.reject(new GatewayError({ ...failed.error, message: redactToken(failed.error.message, token) }));
+        pending.reject(failed.id, new GatewayError({ ...failed.error, message: redactToken(failed.error.message, token) }));
     } else if (frame.type === "event") {
       if (frame.event === "connect.challenge") challenge.resolve();
       else onEvent({ event: frame.event, payload: frame.payload });
-    } else {
-      const waiting = pending.get(frame.id);
-      if (waiting?.onAccepted === undefined || !isAccepted(frame.payload)) removePending(frame.id)?.resolve(frame.payload);
-      else {
-        clearTimeout(waiting.timer);
-        waiting.onAccepted(frame.payload);
-      }
-    }
+    } else pending.resolve(frame.id, frame.payload);
   };
 
   socket.on("message", (data) => {
@@ -223,9 +196,6 @@ const createConnectParams = (token: string | undefined) => ({
   ...(token === undefined ? {} : { auth: { token } }),
 });
 
-const isAccepted = (payload: unknown): boolean =>
-  typeof payload === "object" && payload !== null && "status" in payload && payload.status === "accepted";
-
 function explainResponse(statusCode: number | undefined): string {
   if (statusCode === 503) return "The gateway is still starting (HTTP 503).";
   if (statusCode === 403) return "The gateway rejects connections through a proxy (HTTP 403).";
@@ -234,10 +204,7 @@ function explainResponse(statusCode: number | undefined): string {
 
 const createDisconnectedError = () =>
   new GatewayError({ code: "DISCONNECTED", message: "There is no connection to the gateway.", retryable: true });
-const createAbortedError = (method: string) => new GatewayError({ code: "ABORTED", message: `The call of ${method} was aborted.` });
 const createTooManyError = () =>
   new GatewayError({ code: "TOO_MANY", message: "Too many calls to the gateway are waiting for a response.", retryable: true });
-const createTimeoutError = (method: string, timeoutMs: number) =>
-  new GatewayError({ code: "TIMEOUT", message: `The gateway did not respond to ${method} within ${timeoutMs / 1000} s.`, retryable: true });
 const createTooLargeError = (method: string, bytes: number, limit: number) =>
   new GatewayError({ code: "TOO_LARGE", message: `The call of ${method} has ${bytes} bytes; the gateway accepts at most ${limit}.` });

@@ -1,7 +1,7 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { type ApprovalDecision, decideApproval } from "../shared/agent-program/decide-approval.ts";
 import { EXTERNAL_DIRECTORY, SHELL_TOOL } from "./permissions.ts";
-import type { ServerStep } from "./server-events.ts";
+import type { ServerStep } from "./server-calls.ts";
 
 /** A request of a session for permission to run a tool call. */
 export type PermissionRequest = Extract<ServerStep, { kind: "asked" }>;

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { type ApprovalQuestion, jsonObjectSchema } from "#contract";
-import type { Outcome, Step } from "../shared/agent-program/run-program.ts";
+import { jsonObjectSchema } from "#contract";
+import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
 import { createIncompleteAnswerCounter } from "./incomplete-answers.ts";
-import { STRUCTURED_OUTPUT_TOOL } from "./permissions.ts";
-import { readToolCall, toolPartSchema } from "./tool-calls.ts";
+import { createCallReader, permissionSchema, type ServerStep } from "./server-calls.ts";
+import { toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
 /** Failed model calls in a row after which the task fails. */
@@ -40,49 +40,20 @@ const eventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("session.status"), properties: z.object({ ...SESSION_FIELDS, status: statusSchema }) }),
   z.object({ type: z.literal("session.error"), properties: z.object({ sessionID: z.string().optional(), error: errorSchema }) }),
   z.object({ type: z.literal("session.idle"), properties: z.object(SESSION_FIELDS) }),
-  z.object({
-    type: z.literal("permission.asked"),
-    properties: z.object({
-      ...SESSION_FIELDS,
-      id: z.string(),
-      permission: z.string(),
-      metadata: z.record(z.string(), z.unknown()).default({}),
-      tool: z.object({ callID: z.string() }).optional(),
-    }),
-  }),
+  z.object({ type: z.literal("permission.asked"), properties: permissionSchema.extend(SESSION_FIELDS) }),
 ]);
-type PermissionProperties = Extract<z.infer<typeof eventSchema>, { type: "permission.asked" }>["properties"];
 
-/**
- * A step of the task. `asked` is a permission request that waits for a reply. `isReported` is true if the request belongs to a tool call:
- * only then OpenCode reports the end of `call`.
- */
-export type ServerStep =
-  | Step
-  | {
-      kind: "asked";
-      sessionId: string;
-      permissionId: string;
-      permission: string;
-      call: Omit<ApprovalQuestion, "taskId">;
-      isReported: boolean;
-    };
 /** Reads one event at a time. It has no side effects except on its own state. */
 export type ServerReader = (event: unknown) => readonly ServerStep[];
 
 /** Creates the reader for the events of a server. `sessionId` is the task's session; sub-agents have other sessions. */
 export function createServerReader(sessionId: string, tally: Tally): ServerReader {
+  const calls = createCallReader(sessionId);
   const countIncomplete = createIncompleteAnswerCounter();
   /** Ids of messages whose text is part of the answer. */
   const answerIds = new Set<string>();
   /** Text emitted so far, by the id of its part. */
   const emittedTexts = new Map<string, string>();
-  /** Running calls, including those of sub-agents. */
-  const calls = new Map<string, Pick<ApprovalQuestion, "toolName" | "input"> | "pending">();
-  /** Ids of calls with a permission request. */
-  const askedIds = new Set<string>();
-  /** Permission requests that arrived before the input of their call. */
-  const earlyRequests = new Map<string, PermissionProperties>();
   let error: ReportedError | null = null;
   let finish: string | null = null;
   let hasStructuredOutput = false;
@@ -114,46 +85,14 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
       // Text of sub-agents is not part of the answer.
       return part.sessionID === sessionId ? steps : steps.filter(({ kind }) => kind === "ended");
     }
-    if (part.type === "tool") return readCall(part);
+    if (part.type === "tool") return calls.readCall(part);
     return part.sessionID === sessionId && answerIds.has(part.messageID) ? readText(part.id, part.text) : [];
-  };
-
-  const readCall = (part: Extract<z.infer<typeof partSchema>, { type: "tool" }>): ServerStep[] => {
-    const { callID, tool, state } = part;
-    // Structured output is not reported as a tool call.
-    if (tool === STRUCTURED_OUTPUT_TOOL) return [];
-    if (state.status === "running") calls.set(callID, { toolName: tool, input: state.input });
-    else if (state.status === "pending") calls.set(callID, "pending");
-    else calls.delete(callID);
-    const request = earlyRequests.get(callID);
-    if (request !== undefined && state.status === "running") {
-      earlyRequests.delete(callID);
-      return readPermissionRequest(request);
-    }
-    // Calls of sub-agents are reported only if they need permission.
-    return part.sessionID === sessionId || askedIds.has(callID) ? readToolCall(part) : [];
-  };
-
-  const readPermissionRequest = (request: PermissionProperties): ServerStep[] => {
-    const { id, sessionID, permission, metadata, tool } = request;
-    const toolCallId = tool?.callID ?? id;
-    const known = calls.get(toolCallId) ?? { toolName: permission, input: metadata };
-    askedIds.add(toolCallId);
-    if (known === "pending") {
-      earlyRequests.set(toolCallId, request);
-      return [];
-    }
-    const call = { toolCallId, ...known };
-    return [
-      { kind: "tool.invoked", ...call },
-      { kind: "asked", sessionId: sessionID, permissionId: id, permission, call, isReported: tool !== undefined },
-    ];
   };
 
   return (json) => {
     const event = eventSchema.safeParse(json).data;
     if (event === undefined) return [];
-    if (event.type === "permission.asked") return readPermissionRequest(event.properties);
+    if (event.type === "permission.asked") return calls.readPermission(event.properties);
     if (event.type === "message.part.updated") return readPart(event.properties.part);
     if (event.type === "message.updated") return event.properties.info.sessionID === sessionId ? readMessage(event.properties.info) : [];
     if (event.properties.sessionID !== sessionId) return [];

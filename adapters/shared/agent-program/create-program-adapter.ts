@@ -55,36 +55,10 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     provider: program.provider,
     timeoutMultiplier: program.timeoutMultiplier,
 
-    async initialize({
-      settings,
-      env,
-      dataDir,
-      filesDir,
-      retentionDays,
-      logger,
-      sandbox,
-      sandboxFault = null,
-      fetch,
-      lookup,
-      onOrphansKilled,
-      requestApproval,
-    }) {
+    async initialize({ settings, sandboxFault = null, ...host }) {
       closing = new AbortController();
-      const parsed = programSettingsSchema.parse(settings);
-      const host = {
-        env,
-        dataDir,
-        filesDir,
-        retentionDays,
-        logger,
-        sandbox,
-        sandboxFault,
-        fetch,
-        lookup,
-        onOrphansKilled,
-        requestApproval,
-      };
-      const context = { ...host, settings: parsed, shutdownSignal: closing.signal };
+      const context = { ...host, sandboxFault, settings: programSettingsSchema.parse(settings), shutdownSignal: closing.signal };
+      const { filesDir, retentionDays } = host;
       const directory = path.join(filesDir, "sessions");
       const probes: Probes = { answers: new Map(), running: new Map() };
       await removeOldTotals(directory);

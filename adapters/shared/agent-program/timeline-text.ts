@@ -1,5 +1,6 @@
 import type { ExecutionEventListener } from "#contract";
 import { measureEncodedSize } from "../process/encoded-size.ts";
+import { createSurrogateJoiner } from "../process/surrogate-joiner.ts";
 import { createTextLimit } from "../process/text-limit.ts";
 
 /** Options of the text of a timeline. */
@@ -27,8 +28,7 @@ export function createTimelineText(
   let keptLength = 0;
   const isWithinLimit = createTextLimit(maxBytes);
   let isTooLong = false;
-  /** The high surrogate of a pair whose low surrogate has not arrived yet. */
-  let highSurrogate = "";
+  const surrogates = createSurrogateJoiner();
   let closed = false;
 
   const current = (): string => (answer === "" ? answerBeforeLateEnd : answer);
@@ -47,13 +47,10 @@ export function createTimelineText(
     else if (!isRepeated) onUnstreamedText?.(whole);
   }
 
-  function flush(): void {
-    appendWhole(highSurrogate);
-    highSurrogate = "";
-  }
+  const flush = (): void => appendWhole(surrogates.take());
 
   function discard(reason: string): void {
-    highSurrogate = "";
+    surrogates.take();
     if (closed || answer.length === keptLength) return;
     answer = answer.slice(0, keptLength);
     if (!streaming) return;
@@ -84,11 +81,7 @@ export function createTimelineText(
 
   return {
     /** Appends text. The first half of a surrogate pair waits for the second. */
-    append(text: string): void {
-      const all = highSurrogate + text;
-      highSurrogate = /[\ud800-\udbff]$/.exec(all)?.[0] ?? "";
-      appendWhole(highSurrogate === "" ? all : all.slice(0, -1));
-    },
+    append: (text: string): void => appendWhole(surrogates.join(text)),
     /** Emits an unpaired surrogate as U+FFFD, as a decoder would. */
     flush,
     /** Starts a new answer: the text so far preceded a tool call. */

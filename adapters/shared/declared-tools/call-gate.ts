@@ -19,6 +19,9 @@ export interface CallAnswer {
   isError: boolean;
 }
 
+/** The part of a timeline that records tool calls. */
+type ToolEvents = Pick<TaskTimeline, "startTool" | "finishTool" | "leaveToolOpen">;
+
 /** The answer for a program that waits for a result before it continues. */
 const PENDING: CallAnswer = {
   text: "The result of this call is not available yet. It follows in the next message. End your turn now, without further tool calls.",
@@ -63,11 +66,7 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
   };
 
   /** Drops the program's own events of declared tools, because `call` emits them. */
-  const programTimeline: TaskTimeline = {
-    appendText(text) {
-      // Text that a program writes about its interruption is not part of the answer.
-      if (!turn.signal.aborted) timeline.appendText(text);
-    },
+  const tools: ToolEvents = {
     startTool(toolCallId, toolName, input) {
       if (isDeclared(toolName)) {
         if (!reported.has(toolCallId)) reported.set(toolCallId, "open");
@@ -90,32 +89,11 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
       timeline.leaveToolOpen(toolCallId);
       restartTimer();
     },
-    reportProgress: (data) => timeline.reportProgress(data),
-    keepText: () => timeline.keepText(),
-    discardText(reason) {
-      if (!turn.signal.aborted) timeline.discardText(reason);
-    },
-    settleAnswer(answer) {
-      if (!turn.signal.aborted) timeline.settleAnswer(answer);
-    },
-    confirmLastPart(lastPart) {
-      if (!turn.signal.aborted) timeline.confirmLastPart(lastPart);
-    },
-    get answer() {
-      return timeline.answer;
-    },
-    get hasTools() {
-      return timeline.hasTools;
-    },
-    get isTooLong() {
-      return timeline.isTooLong;
-    },
-    close: () => timeline.close(),
   };
 
   return {
     /** The timeline for the program. */
-    timeline: programTimeline,
+    timeline: createTurnTimeline(timeline, tools, turn.signal),
     /** Records a call. Resolves when the program needs an answer to continue, or when the gate closes. */
     call(toolName: string, input: unknown): Promise<CallAnswer> {
       if (isClosed) return Promise.resolve(PENDING);
@@ -144,5 +122,36 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
       clearTimeout(timer);
       release();
     },
+  };
+}
+
+/** Returns the timeline of one turn. Text that a program writes about its interruption is not part of the answer. */
+function createTurnTimeline(timeline: TaskTimeline, tools: ToolEvents, turnOver: AbortSignal): TaskTimeline {
+  return {
+    ...tools,
+    appendText(text) {
+      if (!turnOver.aborted) timeline.appendText(text);
+    },
+    discardText(reason) {
+      if (!turnOver.aborted) timeline.discardText(reason);
+    },
+    settleAnswer(answer) {
+      if (!turnOver.aborted) timeline.settleAnswer(answer);
+    },
+    confirmLastPart(lastPart) {
+      if (!turnOver.aborted) timeline.confirmLastPart(lastPart);
+    },
+    reportProgress: (data) => timeline.reportProgress(data),
+    keepText: () => timeline.keepText(),
+    get answer() {
+      return timeline.answer;
+    },
+    get hasTools() {
+      return timeline.hasTools;
+    },
+    get isTooLong() {
+      return timeline.isTooLong;
+    },
+    close: () => timeline.close(),
   };
 }

@@ -1,4 +1,4 @@
-import type { ServerStep } from "../../../adapters/opencode/server-events.ts";
+import type { ServerStep } from "../../../adapters/opencode/server-calls.ts";
 import { applyStep } from "../../../adapters/shared/agent-program/run-program.ts";
 import { createTaskTimeline } from "../../../adapters/shared/agent-program/task-timeline.ts";
 
