@@ -233,19 +233,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
 
     getServiceInfo: ({ signal } = {}) => send("/", { headers: { accept: "application/json" }, signal }),
 
-    workspaces: {
-      list: (options = {}) => list("/api/v2/workspaces", {}, options),
-      async putFile(agentId, path, content, { ifMatch, mustBeNew = false, signal } = {}) {
-        const headers = { ...(ifMatch !== undefined && { "if-match": ifMatch }), ...(mustBeNew && { "if-none-match": "*" }) };
-        const isRepeatable = ifMatch === undefined && !mustBeNew;
-        const response = await sendForStatus({ path: filePathOf(agentId, path), method: "PUT", headers, content, signal }, isRepeatable);
-        return { isNew: response.status === 201, etag: response.headers.get("etag") ?? "" };
-      },
-      async deleteFile(agentId, path, { ifMatch, signal } = {}) {
-        const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
-        await sendForStatus({ path: filePathOf(agentId, path), method: "DELETE", headers, signal }, false);
-      },
-    },
+    workspaces: createWorkspaceCalls({ list, sendForStatus }),
 
     files: {
       async list(taskId, options = {}) {
@@ -294,6 +282,25 @@ function createAccessCalls({ send, sendForStatus }: Pick<ReturnType<typeof creat
       await sendForStatus({ path: "/api/v2/sessions/current", method: "DELETE", signal }, false);
     },
     getIdentity: ({ signal } = {}) => send("/api/v2/me", { signal }),
+  };
+}
+
+function createWorkspaceCalls({
+  list,
+  sendForStatus,
+}: Pick<ReturnType<typeof createRequestSender>, "list" | "sendForStatus">): BridgeClient["workspaces"] {
+  return {
+    list: (options = {}) => list("/api/v2/workspaces", {}, options),
+    async putFile(agentId, path, content, { ifMatch, mustBeNew = false, signal } = {}) {
+      const headers = { ...(ifMatch !== undefined && { "if-match": ifMatch }), ...(mustBeNew && { "if-none-match": "*" }) };
+      const isRepeatable = ifMatch === undefined && !mustBeNew;
+      const response = await sendForStatus({ path: filePathOf(agentId, path), method: "PUT", headers, content, signal }, isRepeatable);
+      return { isNew: response.status === 201, etag: response.headers.get("etag") ?? "" };
+    },
+    async deleteFile(agentId, path, { ifMatch, signal } = {}) {
+      const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+      await sendForStatus({ path: filePathOf(agentId, path), method: "DELETE", headers, signal }, false);
+    },
   };
 }
 

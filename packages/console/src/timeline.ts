@@ -70,45 +70,26 @@ export type Timeline = ReturnType<typeof createTimeline>;
  * ended, because the model is called again at that time. `markedEventId` is the id of an event whose entry is to be found.
  */
 export function createTimeline(markedEventId: string | null = null) {
-  const turns: Turn[] = [];
   const calls = new Map<string, ToolCall>();
-  const turnOf = new WeakMap<Entry, Turn>();
   let openCalls = 0;
-  let entryCount = 0;
+  const turns = createTurns(() => openCalls > 0);
   let lastEventId: string | undefined;
   let lastEventAt: string | null = null;
   let count = 0;
   let marked: Entry | null = null;
 
-  /** Whether the model was called again since the last entry. */
-  const isTurnOver = (turn: Turn): boolean => openCalls === 0 && turn.entries.some(({ kind }) => kind === "tool");
-  function currentTurn(at: string, { isModel }: { isModel: boolean }): Turn {
-    const last = turns.at(-1);
-    if (last !== undefined && !(isModel && isTurnOver(last))) return last;
-    const turn: Turn = { number: turns.length + 1, startedAt: at, entries: [], revision: 0 };
-    turns.push(turn);
-    return turn;
-  }
-
-  function append<Added extends Entry>(turn: Turn, entry: Added): Added {
-    turn.entries.push(entry);
-    turnOf.set(entry, turn);
-    entryCount += 1;
-    return entry;
-  }
-
   function addText(at: string, text: string): Entry {
-    const turn = currentTurn(at, { isModel: true });
+    const turn = turns.current(at, { isModel: true });
     const last = turn.entries.at(-1);
     if (last?.kind === "text" && !last.isDiscarded) return Object.assign(last, { text: last.text + text });
-    return append(turn, { kind: "text", at, since: lastEventAt, text, isDiscarded: false });
+    return turns.append(turn, { kind: "text", at, since: lastEventAt, text, isDiscarded: false });
   }
 
   /** Returns the call with this id. An approval can precede the event of the call itself. */
   function findCall(at: string, { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown }): ToolCall {
     const known = calls.get(toolCallId);
     if (known !== undefined) return known;
-    const call = append(currentTurn(at, { isModel: true }), newCall(at, { toolCallId, toolName, input }));
+    const call = turns.append(turns.current(at, { isModel: true }), newCall(at, { toolCallId, toolName, input }));
     calls.set(toolCallId, call);
     openCalls += 1;
     return call;
@@ -128,7 +109,7 @@ export function createTimeline(markedEventId: string | null = null) {
       case "assistant.text":
         return addText(at, event.data.content);
       case "assistant.text_discarded":
-        discardText(turns);
+        discardText(turns.list);
         return null;
       case "tool.invoked": {
         const call = findCall(at, event.data);
@@ -149,14 +130,14 @@ export function createTimeline(markedEventId: string | null = null) {
         return call ?? null;
       }
       case "execution.progress":
-        return append(currentTurn(at, { isModel: false }), { kind: "progress", at, data: event.data });
+        return turns.append(turns.current(at, { isModel: false }), { kind: "progress", at, data: event.data });
       default:
         return null;
     }
   }
 
   return {
-    turns,
+    turns: turns.list,
     /** The entry of the event with the marked id; null until that event was added, and if it belongs to no entry. */
     get marked(): Entry | null {
       return marked;
@@ -170,7 +151,7 @@ export function createTimeline(markedEventId: string | null = null) {
     },
     /** Number of entries of all turns. */
     get entryCount(): number {
-      return entryCount;
+      return turns.entryCount();
     },
     /** Number of events. */
     get count(): number {
@@ -182,9 +163,41 @@ export function createTimeline(markedEventId: string | null = null) {
       lastEventId = event.id;
       lastEventAt = event.timestamp;
       count += 1;
-      if (entry !== null) (turnOf.get(entry) as Turn).revision += 1;
+      if (entry !== null) turns.noteChange(entry);
       if (event.id === markedEventId) marked = entry;
     },
+  };
+}
+
+/** Creates the list of turns. */
+function createTurns(hasOpenCalls: () => boolean) {
+  const list: Turn[] = [];
+  const turnOf = new WeakMap<Entry, Turn>();
+  let entryCount = 0;
+
+  /** Whether the model was called again since the last entry. */
+  const isOver = (turn: Turn): boolean => !hasOpenCalls() && turn.entries.some(({ kind }) => kind === "tool");
+
+  return {
+    list,
+    /** Returns the turn of the next entry. `isModel`: the entry comes from the model, so that it can begin a turn. */
+    current(at: string, { isModel }: { isModel: boolean }): Turn {
+      const last = list.at(-1);
+      if (last !== undefined && !(isModel && isOver(last))) return last;
+      const turn: Turn = { number: list.length + 1, startedAt: at, entries: [], revision: 0 };
+      list.push(turn);
+      return turn;
+    },
+    append<Added extends Entry>(turn: Turn, entry: Added): Added {
+      turn.entries.push(entry);
+      turnOf.set(entry, turn);
+      entryCount += 1;
+      return entry;
+    },
+    noteChange(entry: Entry): void {
+      (turnOf.get(entry) as Turn).revision += 1;
+    },
+    entryCount: (): number => entryCount,
   };
 }
 

@@ -25,11 +25,6 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
       .map((row) => Number(row["seq"])),
   );
 
-  const find = (tenant: string, approvalId: string): Approval | null => {
-    const row = driver.get(`${selectApprovals} WHERE a.tenant = ? AND a.id = ?`, tenant, approvalId);
-    return row === undefined ? null : toApproval(row);
-  };
-
   /** Writes a decision inside an operation that is already running. */
   function decide(approval: Approval, decision: ApprovalDecision, now: number): Approval {
     const decided = toDecided(approval, decision, now);
@@ -74,18 +69,31 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
           expiresAt ?? NO_EXPIRY,
         );
         events.append(task, event(expiresAt), now);
-        return find(task.tenant, approvalId);
+        return find(driver, task.tenant, approvalId);
       }),
     decideApprovalIfPending: (tenant, approvalId, decision, { isOwn, patient = false } = { isOwn: false }) =>
       driver.write(
         () => {
           const now = clock();
-          const approval = find(tenant, approvalId);
+          const approval = find(driver, tenant, approvalId);
           return approval !== null && isDecidable(approval, { isOwn, now }) ? decide(approval, decision, now) : null;
         },
         { patient },
       ),
-    findApproval: async (tenant, approvalId) => find(tenant, approvalId),
+    ...createApprovalReads(driver),
+  } satisfies Partial<ApprovalStore>;
+
+  return {
+    rejectAll,
+    /** Call it after the commit of the end of the task: an operation that is rolled back runs again. */
+    forget: ({ seq }: TaskIdentity): void => void asking.delete(seq),
+    operations,
+  };
+}
+
+function createApprovalReads(driver: SqliteDriver) {
+  return {
+    findApproval: async (tenant, approvalId) => find(driver, tenant, approvalId),
     async listApprovals(tenant, { state, taskId }, { order, after, limit }) {
       const [range, start] =
         order === "newest" ? ["a.seq < ? ORDER BY a.seq DESC", Number.MAX_SAFE_INTEGER] : ["a.seq > ? ORDER BY a.seq", 0];
@@ -109,13 +117,11 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
     hasPendingApproval: async (taskSeq) =>
       driver.get("SELECT 1 AS pending FROM approval WHERE task = ? AND state = 'pending' LIMIT 1", taskSeq) !== undefined,
   } satisfies Partial<ApprovalStore>;
+}
 
-  return {
-    rejectAll,
-    /** Call it after the commit of the end of the task: an operation that is rolled back runs again. */
-    forget: ({ seq }: TaskIdentity): void => void asking.delete(seq),
-    operations,
-  };
+function find(driver: SqliteDriver, tenant: string, approvalId: string): Approval | null {
+  const row = driver.get(`${selectApprovals} WHERE a.tenant = ? AND a.id = ?`, tenant, approvalId);
+  return row === undefined ? null : toApproval(row);
 }
 
 const selectColumns = `SELECT ${approvalColumns}, (SELECT s.title FROM task_summary s WHERE s.task = t.seq) AS title`;

@@ -75,7 +75,7 @@ export function createEventTail({ start, read, needsAll, publish, onLag, onMissi
   async function readToEnd(): Promise<number> {
     for (;;) {
       const [known, isWhole, rewindsBefore] = [held, needsAll(), rewinds];
-      const page = await read(rangesBetween(known), isWhole);
+      const page = await read(rangesBetween(last, known), isWhole);
       // The page is outdated, or a client has begun to follow events that it lacks.
       if (rewinds !== rewindsBefore || (!isWhole && needsAll())) continue;
       onLag(Math.max(0, page.last - last));
@@ -84,13 +84,6 @@ export function createEventTail({ start, read, needsAll, publish, onLag, onMissi
       if (held.length > 0) onMissing();
       return last;
     }
-  }
-
-  /** What is missing: the ranges before, between and after own commits that are held. */
-  function rangesBetween(known: readonly (readonly StoredEvent[])[]): LogRange[] {
-    const afters = [last, ...known.map(lastOf)];
-    const throughs = [...known.map((events) => firstOf(events) - 1), Number.MAX_SAFE_INTEGER];
-    return afters.map((after, index) => ({ after, through: throughs[index] as number })).filter(({ after, through }) => after < through);
   }
 
   /** Publishes a page together with the own commits that join on. `known` are those that were held when it was read. */
@@ -153,6 +146,13 @@ export function createEventTail({ start, read, needsAll, publish, onLag, onMissi
       held = [];
     },
   };
+}
+
+/** Returns the ranges after `last` that are missing: those before, between and after own commits that are held. */
+function rangesBetween(last: number, held: readonly (readonly StoredEvent[])[]): LogRange[] {
+  const afters = [last, ...held.map(lastOf)];
+  const throughs = [...held.map((events) => firstOf(events) - 1), Number.MAX_SAFE_INTEGER];
+  return afters.map((after, index) => ({ after, through: throughs[index] as number })).filter(({ after, through }) => after < through);
 }
 
 const firstOf = (events: readonly StoredEvent[]): number => events[0]?.number ?? 0;

@@ -87,8 +87,18 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
         },
         { lazy: true, patient: true, bytes: events.reduce((sum, { data }) => sum + data.length, 0) },
       ),
+    ...createEventReads(driver, () => published),
+    isInToolCall: async (taskSeq) => toolCalls.has(taskSeq),
+  } satisfies Partial<EventStore>;
+
+  return { append, toolCalls, operations };
+}
+
+/** Reads the log up to the last event that is visible to readers. */
+function createEventReads(driver: SqliteDriver, published: () => number) {
+  return {
     async readEvents(after, filter) {
-      const end = Math.min(after + MAX_EXAMINED_EVENTS, published);
+      const end = Math.min(after + MAX_EXAMINED_EVENTS, published());
       const { sql, parameters } = filterSql(filter);
       const statement = `${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`;
       const isLongEnough = createLengthLimit("data");
@@ -107,12 +117,12 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
           `${selectEvents} WHERE e.task = ? AND t.tenant <> '' AND e.number > ? AND e.number <= ? AND ${taskEventConditions[kind]} ORDER BY e.number LIMIT ?`,
           taskSeq,
           after,
-          published,
+          published(),
           limit,
         )
         .map(toStoredEvent),
     async firstEventFrom(number) {
-      const row = driver.get("SELECT number, at FROM event WHERE number >= ? AND number <= ? ORDER BY number LIMIT 1", number, published);
+      const row = driver.get("SELECT number, at FROM event WHERE number >= ? AND number <= ? ORDER BY number LIMIT 1", number, published());
       return row === undefined ? null : { number: Number(row["number"]), at: Number(row["at"]) };
     },
     oldestEventNumber: async () => (driver.get("SELECT min(number) AS number FROM event")?.["number"] as number | null) ?? null,
@@ -120,10 +130,7 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
     hasEventsAfter: async (taskSeq, number) =>
       driver.get("SELECT 1 AS more FROM event WHERE task = ? AND number > ? AND type NOT LIKE 'callback.%' LIMIT 1", taskSeq, number) !==
       undefined,
-    isInToolCall: async (taskSeq) => toolCalls.has(taskSeq),
   } satisfies Partial<EventStore>;
-
-  return { append, toolCalls, operations };
 }
 
 /** One statement for many rows takes less time than one per row. Each number of rows is a statement that stays prepared. */

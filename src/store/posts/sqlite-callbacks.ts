@@ -26,7 +26,7 @@ import {
   type DueCallback,
   type NewCallback,
 } from "./interface.ts";
-import { createSetBackDetector } from "./set-back-detector.ts";
+import { type CallbackSchedule, createCallbackSchedule } from "./sqlite-schedule.ts";
 
 /** The other parts of the store that callback operations use. */
 interface Dependencies {
@@ -43,35 +43,58 @@ interface TaskEnd {
 
 /** The operations of the callback outbox. */
 export function createCallbackOperations(driver: SqliteDriver, { events, longTexts, clock }: Dependencies) {
-  const find = (taskSeq: number): Callback | null => {
-    const row = driver.get(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
-    return row === undefined ? null : toCallback(row);
-  };
-
-  const detector = createSetBackDetector();
-
-  /** Reads the clock. If it was set back, restarts the delays of pending posts, which would otherwise be that much longer. */
-  async function correctSchedule(): Promise<number> {
-    const now = detector.track(clock());
-    if (!detector.takeSetBack()) return now;
-    const restart = (table: string): number =>
-      driver.run(
-        `UPDATE ${table} SET next_at = ? + (next_at - updated_at), updated_at = ? WHERE state = 'pending' AND updated_at > ?`,
-        now,
-        now,
-        now,
-      );
-    await driver.write(() => restart("callback") + restart("webhook_delivery"), { lazy: true, patient: true });
-    return now;
-  }
-
+  const schedule = createCallbackSchedule(driver, clock);
   let announce: (callback: DueCallback) => void = () => {};
 
   const operations = {
     onCallback(listener) {
       announce = listener;
     },
-    findCallback: async (taskSeq) => find(taskSeq),
+    ...createCallbackReads(driver, { longTexts, clock, schedule }),
+    settleCallbackIfPending: ({ task, attempts: attemptsBefore }, settlement) =>
+      driver.write(
+        () => {
+          const now = schedule.track(clock());
+          const row = settleRow(driver, { task, attempts: attemptsBefore }, settlement, now);
+          if (row === undefined) return null;
+          const attempts = Number(row["attempts"]);
+          if (settlement.state === "delivered")
+            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", task.seq, now);
+          if (settlement.event !== null) events.append(task, settlement.event(attempts), now);
+          return attempts;
+        },
+        { lazy: true, patient: true },
+      ),
+    redeliverCallbackIfDead: (taskSeq) =>
+      driver.write(() => {
+        const now = schedule.track(clock());
+        const changed = driver.run(
+          "UPDATE callback SET state = 'pending', round_start = attempts, next_at = ?, updated_at = ? WHERE task = ? AND state = 'dead'",
+          now,
+          now,
+          taskSeq,
+        );
+        return changed === 1 ? find(driver, taskSeq) : null;
+      }),
+  } satisfies Partial<CallbackStore>;
+
+  return {
+    insert(task: Task, callback: NewCallback, end: TaskEnd): DueCallback {
+      schedule.track(end.now);
+      return insertCallback({ driver, longTexts }, task, callback, end);
+    },
+    announce: (callback: DueCallback) => announce(callback),
+    correctSchedule: schedule.correct,
+    operations,
+  };
+}
+
+function createCallbackReads(
+  driver: SqliteDriver,
+  { longTexts, clock, schedule }: Pick<Dependencies, "longTexts" | "clock"> & { schedule: CallbackSchedule },
+) {
+  return {
+    findCallback: async (taskSeq) => find(driver, taskSeq),
     async findCallbackDetails(taskSeq) {
       const row = driver.get(`SELECT ${callbackDetailColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
       return row === undefined ? null : toCallbackDetails(row);
@@ -94,7 +117,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
     },
     /** Loads only the rows that are returned, because a body can be long. */
     async listDueCallbacks({ tenant, receiver }, limit, inProgress = new Set()) {
-      const now = await correctSchedule();
+      const now = await schedule.correct();
       const due = driver.all(
         `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND tenant = ? AND next_at <= ?
            AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT ?`,
@@ -111,7 +134,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
         );
     },
     async nextCallbackInMs() {
-      const now = await correctSchedule();
+      const now = await schedule.correct();
       const next = driver.get(
         `${pendingQueues} SELECT min((SELECT min(next_at) ${pendingOfQueue} AND c.next_at > ?)) AS at FROM queue`,
         now,
@@ -122,42 +145,12 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       const endedAt = driver.get(oldestPending)?.["at"];
       return typeof endedAt === "number" ? Math.max(0, clock() - endedAt) : null;
     },
-    settleCallbackIfPending: ({ task, attempts: attemptsBefore }, settlement) =>
-      driver.write(
-        () => {
-          const now = detector.track(clock());
-          const row = settleRow(driver, { task, attempts: attemptsBefore }, settlement, now);
-          if (row === undefined) return null;
-          const attempts = Number(row["attempts"]);
-          if (settlement.state === "delivered")
-            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", task.seq, now);
-          if (settlement.event !== null) events.append(task, settlement.event(attempts), now);
-          return attempts;
-        },
-        { lazy: true, patient: true },
-      ),
-    redeliverCallbackIfDead: (taskSeq) =>
-      driver.write(() => {
-        const now = detector.track(clock());
-        const changed = driver.run(
-          "UPDATE callback SET state = 'pending', round_start = attempts, next_at = ?, updated_at = ? WHERE task = ? AND state = 'dead'",
-          now,
-          now,
-          taskSeq,
-        );
-        return changed === 1 ? find(taskSeq) : null;
-      }),
   } satisfies Partial<CallbackStore>;
+}
 
-  return {
-    insert(task: Task, callback: NewCallback, end: TaskEnd): DueCallback {
-      detector.track(end.now);
-      return insertCallback({ driver, longTexts }, task, callback, end);
-    },
-    announce: (callback: DueCallback) => announce(callback),
-    correctSchedule,
-    operations,
-  };
+function find(driver: SqliteDriver, taskSeq: number): Callback | null {
+  const row = driver.get(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
+  return row === undefined ? null : toCallback(row);
 }
 
 /** Stores a callback inside the operation that ends its task. Call `announce` with the result after the commit. */

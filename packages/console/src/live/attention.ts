@@ -40,15 +40,7 @@ const MAX_FAULTS = 5;
 export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "subscribe"> }) {
   const listeners = new Set<() => void>();
   const closing = new AbortController();
-  let state: AttentionState = {
-    approvals: [],
-    hasMoreApprovals: false,
-    faults: { data: [], counts: { approval: 0, failure: 0, callback: 0, delivery: 0, adapter: 0 }, receivers: [] },
-    faultsAt: 0,
-    adapters: [],
-    error: null,
-    isLoaded: false,
-  };
+  let state = NOT_LOADED;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let expiryTimer: ReturnType<typeof setTimeout> | undefined;
   let isLoading = false;
@@ -63,21 +55,7 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
     isStale = false;
     const { signal } = closing;
     try {
-      const faultsAt = serverNow();
-      const [waiting, faults, adapters] = await Promise.all([
-        listWaiting(api, signal),
-        api.call<Faults>(`/api/v2/attention?limit=${MAX_FAULTS}`, { signal }),
-        api.list<Adapter>("/api/v2/adapters", { limit: MAX_ITEMS }, { signal }),
-      ]);
-      state = {
-        approvals: waiting.approvals,
-        hasMoreApprovals: waiting.hasMore,
-        faults,
-        faultsAt,
-        adapters: adapters.data,
-        error: null,
-        isLoaded: true,
-      };
+      state = await readState(api, signal);
     } catch (error) {
       if (signal.aborted) return;
       state = { ...state, error: error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error)) };
@@ -140,6 +118,26 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
       document.removeEventListener("visibilitychange", onVisibilityChange);
     },
   };
+}
+
+const NOT_LOADED: AttentionState = {
+  approvals: [],
+  hasMoreApprovals: false,
+  faults: { data: [], counts: { approval: 0, failure: 0, callback: 0, delivery: 0, adapter: 0 }, receivers: [] },
+  faultsAt: 0,
+  adapters: [],
+  error: null,
+  isLoaded: false,
+};
+
+async function readState(api: Api, signal: AbortSignal): Promise<AttentionState> {
+  const faultsAt = serverNow();
+  const [{ approvals, hasMore }, faults, adapters] = await Promise.all([
+    listWaiting(api, signal),
+    api.call<Faults>(`/api/v2/attention?limit=${MAX_FAULTS}`, { signal }),
+    api.list<Adapter>("/api/v2/adapters", { limit: MAX_ITEMS }, { signal }),
+  ]);
+  return { approvals, hasMoreApprovals: hasMore, faults, faultsAt, adapters: adapters.data, error: null, isLoaded: true };
 }
 
 /** Lists the oldest approvals that wait, because they expire first. */

@@ -52,8 +52,6 @@ export function createFeed(token: string, confirmToken: () => Promise<boolean>) 
   let reading: AbortController | null = null;
   let channel: BroadcastChannel | null = null;
   let lastId: string | undefined;
-  let batch: FeedEvent[] = [];
-  let batchTimer: ReturnType<typeof setTimeout> | undefined;
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
   const deliver = (events: readonly FeedEvent[] | null): void => {
@@ -63,20 +61,14 @@ export function createFeed(token: string, confirmToken: () => Promise<boolean>) 
     deliver(events);
     channel?.postMessage({ events, lastId } satisfies TabMessage);
   }
-  function flush(): void {
-    batchTimer = undefined;
-    const events = batch;
-    batch = [];
-    publish(events);
-  }
+  const batch = createBatch(publish);
 
   async function read(signal: AbortSignal): Promise<void> {
     const onGap = (): void => publish(null);
     const options = lastId === undefined ? { signal, onGap } : { signal, onGap, after: lastId };
     for await (const event of client.events({ types: LIST_TYPES }, options)) {
       lastId = event.id;
-      batch.push(slim(event));
-      batchTimer ??= setTimeout(flush, BATCH_MS);
+      batch.add(slim(event));
     }
   }
 
@@ -142,10 +134,29 @@ export function createFeed(token: string, confirmToken: () => Promise<boolean>) 
     close(): void {
       document.removeEventListener("visibilitychange", onVisibilityChange);
       clearTimeout(hiddenTimer);
-      clearTimeout(batchTimer);
+      batch.close();
       listeners.clear();
       stop();
     },
+  };
+}
+
+/** Collects the events of a moment. */
+function createBatch(publish: (events: readonly FeedEvent[]) => void) {
+  let events: FeedEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function flush(): void {
+    timer = undefined;
+    const batch = events;
+    events = [];
+    publish(batch);
+  }
+  return {
+    add(event: FeedEvent): void {
+      events.push(event);
+      timer ??= setTimeout(flush, BATCH_MS);
+    },
+    close: (): void => clearTimeout(timer),
   };
 }
 

@@ -17,22 +17,10 @@ export function createTaskTable() {
   const open = new Map<string, readonly string[]>();
   /** The listed rows with the child tasks below them; null after a change. */
   let entries: readonly Entry[] | null = null;
-  /** Events since the oldest pending request. */
-  let patches: { number: number; event: FeedEvent }[] = [];
-  let nextNumber = 0;
-  const pending: SnapshotMark[] = [];
-
-  function begin(): SnapshotMark {
-    const mark = nextNumber;
-    pending.push(mark);
-    return mark;
-  }
+  const recent = createRecentEvents();
 
   function finish(mark: SnapshotMark): void {
-    pending.splice(pending.indexOf(mark), 1);
-    for (const { number, event } of patches) if (number >= mark) applyEvent(event);
-    const oldest = Math.min(...pending, nextNumber);
-    patches = patches.filter(({ number }) => number >= oldest);
+    for (const event of recent.finish(mark)) applyEvent(event);
   }
 
   function applyEvent(event: FeedEvent): void {
@@ -75,7 +63,8 @@ export function createTaskTable() {
       open.delete(taskId);
       entries = null;
     },
-    begin,
+    /** Marks the time of a request. */
+    begin: recent.begin,
     /** Forgets a request that failed. */
     abandon: finish,
     /** Applies the first page. Older rows stay, and rows that the page no longer contains are removed. */
@@ -104,12 +93,36 @@ export function createTaskTable() {
     patch(events: readonly FeedEvent[]): boolean {
       let hasUnknown = false;
       for (const event of events) {
-        if (pending.length > 0) patches.push({ number: nextNumber, event });
-        nextNumber += 1;
+        recent.add(event);
         hasUnknown ||= !rows.has(event.taskId);
         applyEvent(event);
       }
       return hasUnknown;
+    },
+  };
+}
+
+/** Creates the list of the events since the oldest request that is pending. */
+function createRecentEvents() {
+  let events: { number: number; event: FeedEvent }[] = [];
+  let nextNumber = 0;
+  const pending: SnapshotMark[] = [];
+  return {
+    begin(): SnapshotMark {
+      pending.push(nextNumber);
+      return nextNumber;
+    },
+    add(event: FeedEvent): void {
+      if (pending.length > 0) events.push({ number: nextNumber, event });
+      nextNumber += 1;
+    },
+    /** Ends a request. Returns the events since it began. */
+    finish(mark: SnapshotMark): FeedEvent[] {
+      pending.splice(pending.indexOf(mark), 1);
+      const since = events.filter(({ number }) => number >= mark).map(({ event }) => event);
+      const oldest = Math.min(...pending, nextNumber);
+      events = events.filter(({ number }) => number >= oldest);
+      return since;
     },
   };
 }
