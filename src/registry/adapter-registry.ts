@@ -26,6 +26,8 @@ interface RegistryOptions {
   metrics: Metrics;
   logger: Logger;
   checkIntervalMs?: number;
+  /** Time limit of a check, of the initialization and of the shutdown of an adapter. */
+  checkLimitMs?: number;
 }
 
 /** Configures the adapters, and receives their events and the ends of their health checks. */
@@ -58,7 +60,8 @@ interface Entry extends RegisteredAdapter {
 }
 
 /** Initializes adapters and checks their health regularly. A faulty adapter does not affect the others. */
-export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS }: RegistryOptions) {
+export function createAdapterRegistry(options: RegistryOptions) {
+  const { loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS, checkLimitMs } = options;
   const entries = new Map(loaded.map((adapter) => [adapter.provider, createEntry(adapter)]));
   /** Null until the start. */
   let host: AdapterHost | null = null;
@@ -89,6 +92,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       initialize: () => adapter.initialize(configure(provider)),
       onChecked: (health) => setHealth(entry, health),
       intervalMs: checkIntervalMs,
+      limitMs: checkLimitMs,
     });
   }
 

@@ -2,7 +2,6 @@ import { withTimeout } from "@hak2i/async-kit";
 import pRetry from "p-retry";
 import type { AdapterHealthStatus, ExecutionAdapter } from "#contract";
 
-/** Time limit of a health check, of the initialization and of the shutdown of an adapter. */
 const CHECK_LIMIT_MS = 15_000;
 /** Delay of the next check of an adapter that is offline. It doubles with each check, up to the usual interval. */
 const OFFLINE_PAUSE_MS = 15_000;
@@ -19,10 +18,13 @@ interface HealthChecksOptions {
   /** Receives the result of each check. */
   onChecked(health: AdapterHealthStatus): void;
   intervalMs: number;
+  /** Time limit of a check, of the initialization and of the shutdown of the adapter. Default: 15 s. */
+  limitMs?: number | undefined;
 }
 
 /** Initializes an adapter and then checks its health regularly; more often while it is offline. */
-export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onChecked, intervalMs }: HealthChecksOptions) {
+export function createHealthChecks(adapter: ExecutionAdapter, options: HealthChecksOptions) {
+  const { initialize, onChecked, intervalMs, limitMs = CHECK_LIMIT_MS } = options;
   let initializing: Promise<void> | null = null;
   let initialized = false;
   let checking: Promise<void> | null = null;
@@ -36,8 +38,8 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     checking ??= (async () => {
       try {
         initializing ??= initializeOnce();
-        await awaitAnswer(CHECK_LIMIT_MS, initializing);
-        report(await awaitAnswer(CHECK_LIMIT_MS, adapter.checkHealth()));
+        await awaitAnswer(limitMs, initializing);
+        report(await awaitAnswer(limitMs, adapter.checkHealth()));
       } catch (error) {
         report(createOfflineHealth(error));
       } finally {
@@ -104,7 +106,7 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     async close(): Promise<void> {
       closed = true;
       clearTimeout(next?.timer);
-      if (initialized) await awaitAnswer(CHECK_LIMIT_MS, adapter.shutdown());
+      if (initialized) await awaitAnswer(limitMs, adapter.shutdown());
     },
   };
 }

@@ -358,6 +358,9 @@ describe("an adapter that is offline", () => {
     const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
     await expect(engine.dispatcher.admitTask(newDispatch(), caller)).rejects.toMatchObject({ code: "adapter_offline" });
     later.mockRestore();
+    const afterPause = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 15_000);
+    await expect(engine.dispatcher.admitTask(newDispatch(), caller)).rejects.toMatchObject({ code: "adapter_offline" });
+    afterPause.mockRestore();
     await vi.waitFor(async () => expect(await engine.dispatcher.admitTask(newDispatch(), caller)).toMatchObject({ replayed: false }));
   });
 
@@ -582,7 +585,8 @@ describe("child tasks", () => {
 
   test("child tasks end with their parent after a restart", async () => {
     const { run, held } = createHeldRuntime();
-    const first = await startEngine([createCompositeAdapter(), createInMemoryAdapter({ run })]);
+    // The composite adapter cannot shut down, because its child cannot end without the store.
+    const first = await startEngine([createCompositeAdapter(), createInMemoryAdapter({ run })], { checkLimitMs: 1000 });
     await first.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     await first.stop();

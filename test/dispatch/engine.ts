@@ -26,7 +26,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
  */
 export async function startEngine(
   adapters: readonly ExecutionAdapter[],
-  options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number; approvalSeconds?: number } = {},
+  options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number; checkLimitMs?: number; approvalSeconds?: number } = {},
 ) {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const logger = pino({ level: "silent" });
@@ -43,6 +43,7 @@ export async function startEngine(
     metrics,
     logger,
     ...(options.checkIntervalMs !== undefined && { checkIntervalMs: options.checkIntervalMs }),
+    ...(options.checkLimitMs !== undefined && { checkLimitMs: options.checkLimitMs }),
   });
   const schemas = createSchemaChecker();
   const view = options.view ?? loneView;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import SqliteDatabase from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ORIGIN } from "../fixtures/schemas/stored-rows.ts";
 import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
 import { expectStoredApprovalRejected, expectStoredTasksContinue } from "../support/expect-stored-tasks-continue.ts";
@@ -30,6 +30,20 @@ function schemaOf(file: string): unknown[] {
     database.close();
   }
 }
+
+/** The schema of a new database. */
+let newSchema: unknown[];
+const atEnd: (() => unknown)[] = [];
+beforeAll(async () => {
+  const directory = await temporaryDirectory((act) => void atEnd.push(act));
+  const bridge = await startBridgeProgram(directory, {}, (act) => void atEnd.push(act));
+  bridge.signal("SIGTERM");
+  expect(await bridge.exited).toBe(0);
+  newSchema = schemaOf(path.join(directory, "bridge.db"));
+});
+afterAll(async () => {
+  for (const act of atEnd.toReversed()) await act();
+});
 
 test("there is a database of each schema", () => {
   expect(migrations.map((_, index) => fixtureOf(index + 1)).filter((file) => !existsSync(file))).toEqual([]);
@@ -62,10 +76,6 @@ test.each(migrations.map((_, index) => index + 1))(
 
     bridge.signal("SIGTERM");
     expect(await bridge.exited).toBe(0);
-    const freshDir = await temporaryDirectory();
-    const fresh = await startBridgeProgram(freshDir);
-    fresh.signal("SIGTERM");
-    expect(await fresh.exited).toBe(0);
-    expect(schemaOf(file)).toEqual(schemaOf(path.join(freshDir, "bridge.db")));
+    expect(schemaOf(file)).toEqual(newSchema);
   },
 );

@@ -129,7 +129,7 @@ export async function startBridge(
     maxEventLoopDelayMs: 0,
   });
   const url = await app.start();
-  const checkResponse = createResponseCheck(JSON.parse(JSON.stringify(app.server.swagger())));
+  const checkResponse = responseCheckOf(JSON.stringify(app.server.swagger()));
 
   const call: Bridge["call"] = async (method, target, { token = "alpha", headers = {}, body } = {}) => {
     const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
@@ -163,6 +163,15 @@ export async function startBridge(
       for (const act of atEnd) await act();
     },
   };
+}
+
+/** The checks by description. Most Bridges have the same one, and compiling its schemas takes as long as the start of a Bridge. */
+const responseChecks = new Map<string, ReturnType<typeof createResponseCheck>>();
+
+function responseCheckOf(description: string): ReturnType<typeof createResponseCheck> {
+  const check = responseChecks.get(description) ?? createResponseCheck(JSON.parse(description));
+  responseChecks.set(description, check);
+  return check;
 }
 
 /** Expects a problem document with the fields and headers that every error response has. */
