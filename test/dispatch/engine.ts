@@ -26,7 +26,12 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
  */
 export async function startEngine(
   adapters: readonly ExecutionAdapter[],
-  options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number; checkLimitMs?: number; approvalSeconds?: number } = {},
+  options: Partial<DispatcherOptions> & {
+    dataDir?: string;
+    checkIntervalMs?: number;
+    checkLimitMs?: number;
+    approvalSeconds?: number;
+  } = {},
 ) {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const logger = pino({ level: "silent" });

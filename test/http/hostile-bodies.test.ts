@@ -11,11 +11,10 @@ const TRIES = 10;
 test.each(makeHostileBodies())(
   "a dispatch of $name is processed in at most 4.5 times the CPU time of JSON.parse and SHA-256",
   ({ bytes, status }) => {
-    expect(readBody(bytes)).toBe(status);
     const ratios: number[] = [];
     // The best of several runs, because other load only adds time.
     while (ratios.length < TRIES && !ratios.some((ratio) => ratio <= MAX_CPU_RATIO))
-      ratios.push(measure(() => readBody(bytes)) / measure(() => parseAndHash(bytes)));
+      ratios.push(measure(() => expect(readBody(bytes)).toBe(status)) / measure(() => parseAndHash(bytes)));
     expect(Math.min(...ratios)).toBeLessThanOrEqual(MAX_CPU_RATIO);
   },
 );

@@ -1,4 +1,4 @@
 import { taskStateConformance } from "../../conformance/store/task-states.ts";
 import { sqliteSubject } from "../../support/sqlite-subject.ts";
 
-taskStateConformance(sqliteSubject, 150);
+taskStateConformance(sqliteSubject, 60);
