@@ -1,7 +1,7 @@
-import type { KeyObject } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import type { Envelope } from "../posts/poster.ts";
 import type { DueCallback } from "../store/posts/interface.ts";
-import { callbackId } from "./callback-id.ts";
+import type { TaskIdentity } from "../task.ts";
 
 /** Returns the function that creates the envelope of a callback. Without keys, callbacks are not signed. */
 export const createCallbackEnvelope =
@@ -15,3 +15,12 @@ export const createCallbackEnvelope =
     },
     signingKeys,
   });
+
+/**
+ * Returns the `webhook-id`. It is the same on all attempts and after a restart, so receivers can deduplicate by it. `seq` distinguishes
+ * tasks that reuse the id of a deleted task. Callbacks that an earlier version stored without an id have the id without `seq`.
+ */
+export function callbackId({ tenant, taskId, seq }: Pick<TaskIdentity, "tenant" | "taskId"> & { seq?: number }): string {
+  const named = seq === undefined ? [tenant, taskId] : [tenant, taskId, seq];
+  return `msg_${hash("sha256", JSON.stringify(named)).slice(0, 32)}`;
+}

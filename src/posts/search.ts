@@ -1,6 +1,5 @@
 import type { DuePost, PostQueue } from "../store/posts/interface.ts";
 import type { Outbox } from "./outbox.ts";
-import { createWakeTimer } from "./wake-timer.ts";
 
 /** Pause after a failed read of the outbox. */
 const FAULT_PAUSE_MS = 1000;
@@ -89,5 +88,26 @@ export function createDueSearch({ outbox, onFault, onBegin, onFound, onEnded, ma
       isStopped = true;
       timer.cancel();
     },
+  };
+}
+
+/** Creates a timer that calls the action at the earliest of the requested times, at the latest after `maxDelayMs`. */
+function createWakeTimer(action: () => void, maxDelayMs: number) {
+  let timer: NodeJS.Timeout | undefined;
+  let timerAt = Number.POSITIVE_INFINITY;
+  return {
+    /** Requests a call after this delay; null means the maximum delay. */
+    wakeIn(delayMs: number | null): void {
+      const sleepMs = Math.min(delayMs ?? maxDelayMs, maxDelayMs);
+      const at = performance.now() + sleepMs;
+      if (at >= timerAt) return;
+      clearTimeout(timer);
+      timerAt = at;
+      timer = setTimeout(() => {
+        timerAt = Number.POSITIVE_INFINITY;
+        action();
+      }, sleepMs);
+    },
+    cancel: (): void => clearTimeout(timer),
   };
 }

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from "#contract";
 import { buildCallback, encodeResult } from "../callbacks/callback-body.ts";
-import { callbackId } from "../callbacks/callback-id.ts";
+import { callbackId } from "../callbacks/callback-envelope.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { NewCallback } from "../store/posts/interface.ts";
 import type { Finish } from "../store/tasks/interface.ts";

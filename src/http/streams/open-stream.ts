@@ -12,7 +12,6 @@ import type { Metrics } from "../../metrics.ts";
 import { startWallClockTimer } from "../../timers/wall-clock-timer.ts";
 import { encodeSseFrame } from "../wire/encode-event.ts";
 import type { RequestTurns } from "../wire/request-turns.ts";
-import { disconnectSlowClient } from "./slow-client.ts";
 import type { StreamFormat, StreamFormats } from "./stream-formats.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
@@ -88,8 +87,7 @@ export function openStream(request: FastifyRequest, reply: FastifyReply, options
 
   /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
   async function waitForRoom(): Promise<void> {
-    if (!(await writer.waitForDrain(replayTimeoutMs)))
-      return disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
+    if (!(await writer.waitForDrain(replayTimeoutMs))) return disconnectSlowClient();
     await writer.reserve(PAGE_BYTES);
     await requestTurns.take(tenant);
   }
@@ -102,7 +100,14 @@ export function openStream(request: FastifyRequest, reply: FastifyReply, options
 
   function onLive(events: readonly StoredEvent[]): void {
     if (writer.writeLive(share(events))) endAfter(events);
-    else disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
+    else disconnectSlowClient();
+  }
+
+  function disconnectSlowClient(): void {
+    metrics.sseSlowDisconnects.inc();
+    logger.warn({ tenant, principal: name }, "event stream client disconnected because it did not keep up");
+    ended.abort();
+    raw.destroy();
   }
 
   function endAfter(events: readonly StoredEvent[]): void {
