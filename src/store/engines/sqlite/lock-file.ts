@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { ConflictError, StartError } from "../../../errors.ts";
@@ -58,7 +58,7 @@ function requireRegularFile(file: string): void {
 }
 
 /**
- * Finds the process that still holds a deleted lock file open, on Linux. A new file of the same name is a second lock. This process would
+ * Finds the process that still holds a deleted lock file, on Linux. A new file of the same name is a second lock. This process would
  * create it, or a restored backup contained it.
  */
 function findOwnerOfDeleted(file: string): string | null {
@@ -68,7 +68,14 @@ function findOwnerOfDeleted(file: string): string | null {
       orEmpty(() => [readlinkSync(`${descriptors}/${descriptor}`)]).includes(`${file} (deleted)`),
     );
   };
-  return orEmpty(() => readdirSync("/proc")).find((name) => /^\d+$/.test(name) && isHolder(name)) ?? null;
+  return listLockHolders().find(isHolder) ?? null;
+}
+
+/** Lists the processes that hold a lock of any file; all processes if the system has no list of its locks. */
+function listLockHolders(): string[] {
+  const locks = orEmpty(() => readFileSync("/proc/locks", "utf8").split("\n"));
+  const holders = locks.flatMap((line) => /: POSIX .* WRITE +(\d+) /.exec(line)?.[1] ?? []);
+  return locks.length > 0 ? [...new Set(holders)] : orEmpty(() => readdirSync("/proc")).filter((name) => /^\d+$/.test(name));
 }
 
 /** Returns an empty list if /proc cannot be read: the process has ended or belongs to another user, or the system is not Linux. */
