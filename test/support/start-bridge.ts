@@ -87,6 +87,9 @@ function look(emit: Parameters<Run>[1]): Partial<ExecutionResult> {
   return { output: "One file.", outputs: { count: 1 }, usage, costUsd: 0.25, model: "small", resumeToken: "session-1" };
 }
 
+/** All Bridges have the same API, and to write its description and to compile its schemas takes as long as the start of a Bridge. */
+let responseCheck: ReturnType<typeof createResponseCheck> | undefined;
+
 export async function startBridge(
   environment: Record<string, string> = {},
   more: { adapters?: readonly LoadedAdapter[]; resolve?: Lookup } = {},
@@ -129,7 +132,8 @@ export async function startBridge(
     maxEventLoopDelayMs: 0,
   });
   const url = await app.start();
-  const checkResponse = responseCheckOf(JSON.stringify(app.server.swagger()));
+  responseCheck ??= createResponseCheck(JSON.parse(JSON.stringify(app.server.swagger())));
+  const checkResponse = responseCheck;
 
   const call: Bridge["call"] = async (method, target, { token = "alpha", headers = {}, body } = {}) => {
     const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
@@ -163,15 +167,6 @@ export async function startBridge(
       for (const act of atEnd) await act();
     },
   };
-}
-
-/** The checks by description. Most Bridges have the same one, and compiling its schemas takes as long as the start of a Bridge. */
-const responseChecks = new Map<string, ReturnType<typeof createResponseCheck>>();
-
-function responseCheckOf(description: string): ReturnType<typeof createResponseCheck> {
-  const check = responseChecks.get(description) ?? createResponseCheck(JSON.parse(description));
-  responseChecks.set(description, check);
-  return check;
 }
 
 /** Expects a problem document with the fields and headers that every error response has. */

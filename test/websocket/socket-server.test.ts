@@ -114,14 +114,14 @@ describe("a frame", () => {
     ]);
   });
 
-  test("each of 10,000 frames is answered once", async () => {
+  test("each of 2,000 frames is answered once", async () => {
     const client = await (await startSocketServer()).connect();
-    for (let index = 0; index < 10_000; index += 1) {
+    for (let index = 0; index < 2_000; index += 1) {
       client.socket.send(index % 10 === 0 ? "[" : JSON.stringify({ requestId: `r-${index}`, op: "test.echo", payload: { index } }));
     }
-    const answers = await client.received(10_000);
-    expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(10_000);
-    expect(answers.filter(({ status }) => status === 400)).toHaveLength(1000);
+    const answers = await client.received(2_000);
+    expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(2_000);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(200);
     for (const { requestId, status, payload } of answers) if (status === 200) expect(requestId).toBe(`r-${payload.index}`);
   });
 

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { execa } from "execa";
 import { describe, expect, test } from "vitest";
+import { compileCache } from "../../../test/harness/compile-cache.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import { until } from "../../../test/support/until.ts";
 import { type Answer, json, startScriptedServer } from "../../bridge-client/test/scripted-server.ts";
@@ -248,10 +250,27 @@ describe("rb run exits with code 2 when", () => {
   });
 });
 
+/** Runs the command line with each of the arguments in one process, because a start takes longer than a run. */
+async function runAll(cwd: string, commands: readonly string[][]): Promise<{ exitCode: number; stdout: string; stderr: string }[]> {
+  const script = `import { runCli } from ${JSON.stringify(new URL("../src/run-cli.ts", import.meta.url).href)};
+    import { writeSync } from "node:fs";
+    const results = [];
+    for (const args of ${JSON.stringify(commands)}) {
+      const result = { stdout: "", stderr: "" };
+      for (const name of ["stdout", "stderr"]) process[name].write = (text) => { result[name] += text; return true; };
+      const exitCode = await runCli(args, { env: process.env, signal: new AbortController().signal });
+      results.push({ exitCode, ...result });
+    }
+    writeSync(1, JSON.stringify(results));`;
+  const env = { PATH: "/usr/bin:/bin", ...compileCache, OPENAI_API_KEY: key };
+  const { stdout } = await execa(process.execPath, ["--input-type=module", "--eval", script], { cwd, env, extendEnv: false });
+  return JSON.parse(stdout);
+}
+
 describe("wrong usage is reported", () => {
   const whole = ["run", "--tool", "flowmark", "--model", "m", "--out", "x"];
 
-  test.each<[string, string[], string]>([
+  const wrong: readonly (readonly [name: string, args: string[], words: string])[] = [
     ["no command", [], "Usage: rb"],
     ["an unknown command", ["walk"], "unknown command 'walk'"],
     ["no tool", ["run", "--model", "m", "--out", "x"], "required option '--tool <name>' not specified"],
@@ -298,11 +317,17 @@ describe("wrong usage is reported", () => {
     ["Bridge without an address", [...whole, "--provider", "bridge"], "rb: --provider bridge needs the address of Bridge"],
     ["Bridge at an empty address", [...whole, "--provider", "bridge", "--url", ""], "rb: --provider bridge needs the address of Bridge"],
     ["Bridge without a token", [...whole, "--provider", "bridge", "--url", "http://127.0.0.1"], "rb: No token: set BRIDGE_TOKEN"],
-  ])("%s", async (_, args, words) => {
+  ];
+
+  test("wrong usage is reported with exit code 2 and without a stack trace, and writes no file", async () => {
     const directory = await temporaryDirectory();
-    const { exitCode, stdout, stderr } = await startRb(directory, args, { OPENAI_API_KEY: key });
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: "", stderr: expect.stringContaining(words) });
-    expect(stderr).not.toMatch(/^ +at /m);
+    const printed = await runAll(
+      directory,
+      wrong.map(([, args]) => args),
+    );
+    const expected = wrong.map(([name, , words]) => ({ name, exitCode: 2, stdout: "", stderr: expect.stringContaining(words) }));
+    expect(printed.map((result, index) => ({ name: wrong[index]?.[0], ...result }))).toEqual(expected);
+    for (const { stderr } of printed) expect(stderr).not.toMatch(/^ +at /m);
     expect(await readdir(directory)).toEqual([]);
   });
 
