@@ -4,7 +4,7 @@
  */
 export const sqliteOnlyTests: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "test/dispatch/run/run-task.test.ts": {
-    "a task with files > that is canceled while they are written does not start its runtime":
+    "a task with files > a task with files that is canceled while they are written does not start its runtime":
       "The cancellation reads the task from the server, and meanwhile the files may be written.",
   },
   "test/http/routes/dispatch.test.ts": {
@@ -24,6 +24,6 @@ export const sqliteOnlyTests: Readonly<Record<string, Readonly<Record<string, st
       "PostgreSQL commits the events in several batches, and a client that has not read the first one is disconnected at the next one.",
   },
   "test/http/streams/events.test.ts": {
-    "a stream whose client disconnected leaves no timer behind": "The store on PostgreSQL has timers of its own.",
+    "a stream whose client disconnected leaves no timer behind": "The store on PostgreSQL has separate timers.",
   },
 };
