@@ -5,17 +5,24 @@ import path from "node:path";
 /** The file that a passed run of the whole suite writes. */
 const passedFile = path.join(import.meta.dirname, "passed.json");
 
-/** What decides what the programs do: the adapters, what Bridge gives them and makes of their answers, their versions, and the tests. */
+/**
+ * The adapters and the packages that they use, what Bridge gives them and makes of their answers, their versions, the tests, and the pages
+ * with their tables. The store, the server and the scheduler are no part of it: their own suites test them with scripted programs.
+ */
 const inputs = [
   "adapters/**/*",
-  "src/{approvals,contract,workspaces}/**/*",
-  "src/dispatch/run/**/*",
-  "test/runtimes/**/*",
+  "packages/{async-kit,council,nofollow-fs,responder-*}/src/**/*",
+  "src/{approvals,contract,registry,requests,results,workspaces}/**/*",
+  "src/dispatch/{end,run}/**/*",
+  "src/app/configure-adapter.ts",
+  "test/runtimes/**/*.{ts,js,json}",
+  "test/conformance/adapter.ts",
+  "docs/{runtimes,shell-commands}.md",
   "package-lock.json",
 ];
-const excluded = ["**/node_modules", "test/runtimes/.results", "test/runtimes/passed.json", "**/*.md"];
+const excluded = ["**/node_modules", "test/runtimes/.results", "test/runtimes/passed.json", "adapters/**/*.md"];
 
-/** Returns a hash of the names and contents of all files that decide what the programs do. */
+/** Returns a hash of the names and contents of all inputs. */
 export function hashInputs(repository: string): string {
   const hash = createHash("sha256");
   const entries = globSync(inputs, { cwd: repository, exclude: excluded, withFileTypes: true });

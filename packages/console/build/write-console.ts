@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { builtDirectory, FINGERPRINT_FILE, isBuiltFrom } from "./fingerprint.ts";
+import { builtDirectory, FINGERPRINT_FILE, type Fingerprint, isBuiltFrom } from "./fingerprint.ts";
 
 /** Replaces the built console. Two programs can do this at once: each replaces the whole directory, and an equal console stays. */
-export function writeConsole(files: ReadonlyMap<string, string>, fingerprint: string, directory = builtDirectory): void {
+export function writeConsole(files: ReadonlyMap<string, string>, fingerprint: Fingerprint, directory = builtDirectory): void {
   const temporary = mkdtempSync(`${directory}-`);
   try {
     const next = path.join(temporary, "next");
-    for (const [name, text] of [...files, [FINGERPRINT_FILE, fingerprint] as const]) {
+    for (const [name, text] of [...files, [FINGERPRINT_FILE, JSON.stringify(fingerprint)] as const]) {
       mkdirSync(path.dirname(path.join(next, name)), { recursive: true });
       writeFileSync(path.join(next, name), text);
     }

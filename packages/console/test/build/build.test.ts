@@ -69,12 +69,12 @@ test("consoles that differ replace each other as a whole", async () => {
   const write = (name: string) => `
     const { writeConsole } = require(${JSON.stringify(writer)});
     const files = new Map([0, 1, 2].map((file) => ["assets/" + file, ${JSON.stringify(name)}]));
-    for (let round = 0; round < 100; round++) writeConsole(files, ${JSON.stringify(name)} + round, ${JSON.stringify(directory)});
+    for (let round = 0; round < 100; round++) writeConsole(files, { sources: ${JSON.stringify(name)} + round, packages: "" }, ${JSON.stringify(directory)});
   `;
   await Promise.all(["first", "second", "third"].map((name) => execa(process.execPath, ["-e", write(name)], { env: compileCache })));
   const texts = await Promise.all([0, 1, 2].map((file) => readFile(path.join(directory, "assets", String(file)), "utf8")));
   expect(new Set(texts).size).toBe(1);
-  expect(await readFile(path.join(directory, ".inputs"), "utf8")).toBe(`${texts[0]}99`);
+  expect(JSON.parse(await readFile(path.join(directory, ".inputs"), "utf8"))).toEqual({ sources: `${texts[0]}99`, packages: "" });
   expect(await readdir(path.dirname(directory))).toEqual(["dist"]);
 });
 
@@ -89,15 +89,49 @@ test("a build that fails reports the fault and the command, and keeps the previo
   expect(await readPage(clone)).toBe(page);
 });
 
+test("a build by hand replaces a damaged console, and a start one without its page", async () => {
+  const clone = await cloneRepository();
+  await ensureBuilt(clone);
+  const [asset = ""] = await readdir(path.join(builtIn(clone), "assets"));
+  await rm(path.join(builtIn(clone), "assets", asset));
+  await execa(process.execPath, [path.join(consoleDirectory, "build/build.ts")], { cwd: clone, env: compileCache });
+  await expectCompleteConsole(clone);
+  await rm(path.join(builtIn(clone), "index.html"));
+  expect((await ensureBuilt(clone)).exitCode).toBe(0);
+  await expectCompleteConsole(clone);
+});
+
+test("an installation by a program that does not write the list of npm builds its console once", async () => {
+  const clone = await cloneRepository();
+  await rm(path.join(clone, "node_modules/.package-lock.json"));
+  expect(await ensureBuilt(clone)).toMatchObject({ exitCode: 0, stderr: "" });
+  await expectCompleteConsole(clone);
+});
+
+test("an installation without development packages keeps the console of its source, and reports another one", async () => {
+  const clone = await cloneRepository();
+  await ensureBuilt(clone);
+  await rm(path.join(clone, "node_modules/rolldown"));
+  await rm(path.join(clone, "node_modules/.package-lock.json"));
+  expect(await ensureBuilt(clone)).toMatchObject({ exitCode: 0, stderr: "" });
+  await appendFile(path.join(clone, consoleDirectory, "src/styles/index.css"), "\n.added { color: red; }\n");
+  expect(await ensureBuilt(clone)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("Run: npm ci && npm rebuild && npm run build:console"),
+  });
+});
+
 test("an installation without development packages builds nothing", async () => {
   const clone = await cloneRepository({ withBundler: false });
-  expect(await ensureBuilt(clone)).toMatchObject({ exitCode: 0, stderr: "" });
+  expect((await ensureBuilt(clone)).exitCode).toBe(1);
   const { exitCode, stderr } = await execa(process.execPath, [path.join(consoleDirectory, "build/build.ts")], {
     cwd: clone,
     reject: false,
   });
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/^The console could not be built: Cannot find package 'rolldown'/);
+  expect(stderr).toMatch(
+    /^The console could not be built: Cannot find package 'rolldown'[\s\S]*npm ci && npm rebuild && npm run build:console/,
+  );
   await expect(readPage(clone)).rejects.toThrow("ENOENT");
 });
 
