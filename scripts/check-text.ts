@@ -12,7 +12,7 @@ const SHIPPED = [
 ];
 /** Tests and benchmarks. Only their comments and titles are checked, because their strings are the texts of scripted agents. */
 const TESTS = /^(test|bench|packages\/[^/]+\/test)\/.+\.ts$/;
-const EXCLUDED = /(^|\/)(node_modules|dist|_generated)\//;
+const EXCLUDED = /(^|\/)(node_modules|dist|_generated|generated)\//;
 
 interface Rule {
   /** Applied to one line, in which the words of identifiers are separate. */
