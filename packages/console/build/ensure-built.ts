@@ -8,8 +8,8 @@ const bundler = path.resolve(import.meta.dirname, "../../../node_modules/rolldow
 
 /**
  * Builds the console in a child process if an input has changed since the last build. An installation without the development dependencies
- * keeps the console that it has, and prints how to get the right one. Returns false, after an error on stderr, if the console is not that of
- * the source.
+ * keeps the console that it has, and prints how to get the right one. Returns false, after an error on stderr, if the console is not built
+ * from the source.
  */
 export function ensureBuilt(): boolean {
   try {
