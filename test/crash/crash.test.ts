@@ -8,7 +8,7 @@ const openDatabase = (file: string, sabotage?: Sabotage) =>
 
 describe("kill -9 at random moments", () => {
   test("kill -9 at random moments loses, duplicates and leaves behind nothing", async () => {
-    const { violations, figures } = await runCrashTest({ rounds: 6, seed: 20_260_101, openDatabase });
+    const { violations, figures } = await runCrashTest({ rounds: 4, seed: 20_260_101, openDatabase });
     expect(violations).toEqual([]);
     expect(figures["completed"]).toBeGreaterThan(10);
     expect(figures["streamsResumed"]).toBeGreaterThan(5);

@@ -3,13 +3,13 @@ import { dispatchTask, shellCommand, startBridgeProgram } from "../support/bridg
 import { databaseOf } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const TASKS = 60;
+const TASKS = 30;
 
 test("after each kill, the rollup of usage contains exactly the tasks that had ended", async () => {
   const dataDir = await temporaryDirectory();
   const settings = { ...shellCommand("echo done"), BRIDGE_MAX_CONCURRENT: "4" };
   const { query } = await databaseOf(dataDir);
-  for (const [round, killAfter] of [5, 20, 40].entries()) {
+  for (const [round, killAfter] of [3, 10, 20].entries()) {
     const bridge = await startBridgeProgram(dataDir, settings);
     for (let number = 0; number < TASKS; number += 1) {
       const labels = { round: String(round), parity: String(number % 2) };

@@ -155,7 +155,10 @@ describe("brg doctor finds and names the remedy of", () => {
     expect(ofScopes.map(({ detail }) => /scope "(\w+)"/.exec(detail)?.[1])).toEqual(["approve", "manage"]);
     await write(["read", "dispatch", "approve", "manage"]);
     // Bridge reloads the file by itself.
-    await expect.poll(async () => (await examine(program.url, { token: "secret" })).ok).toBe(true);
+    const me = async () =>
+      (await (await program.call("GET", "/api/v2/me", undefined, { authorization: "Bearer secret" })).json()) as object;
+    await expect.poll(me).toMatchObject({ scopes: expect.arrayContaining(["manage"]) });
+    expect((await examine(program.url, { token: "secret" })).ok).toBe(true);
   });
 
   test("a clock that is wrong", async () => {
@@ -201,7 +204,9 @@ describe("brg doctor finds and names the remedy of", () => {
     expect((await examine(program.url, { ...access, args: ["--provider", "command"] })).ok).toBe(true);
     await installClaude(programs);
     // Bridge does not repeat a check that ended in the last seconds.
-    await expect.poll(async () => (await examine(program.url, access)).ok).toBe(true);
+    const check = async () => (await (await program.call("POST", "/api/v2/adapters/claude/check")).json()) as object;
+    await expect.poll(check).toMatchObject({ health: { status: "healthy" } });
+    expect((await examine(program.url, access)).ok).toBe(true);
   });
 
   test("an API key that is not set", async () => {
