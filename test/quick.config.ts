@@ -16,7 +16,7 @@ export default mergeConfig(
         "test/approvals/*.test.ts",
         "test/callbacks/*.test.ts",
         "test/posts/{claims,failure,schedule,sign}.test.ts",
-        "test/dispatch/{dispatcher,admission/validate-dispatch,end/settle-task,run/build-execution-request,run/run-task,run/task-clocks,scheduler/fair-shares,scheduler/indexed-heap,scheduler/scheduler}.test.ts",
+        "test/dispatch/{dispatcher,admission/validate-dispatch,end/record-task-end,run/build-execution-request,run/run-task,run/task-clocks,scheduler/fair-shares,scheduler/indexed-heap,scheduler/scheduler}.test.ts",
         "test/requests/{canonical-json,parse-dispatch}.test.ts",
         "test/events/{encode-event-data,encode-text-delta,event-feed,event-id,event-log}.test.ts",
         "test/network/destination-guard.test.ts",

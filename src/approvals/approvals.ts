@@ -38,10 +38,10 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
   const { runTraceparent = ({ traceparent }) => traceparent } = options;
   /** The tool calls that wait for a decision, by approval id, the longest waiting first. */
   const waiting = new Map<string, { resolve(answer: ApprovalAnswer): void; since: number }>();
-  const decisions = createDecisionLog({ store, eventLog, metrics, logger, runTraceparent, onDecision: settle });
+  const decisions = createDecisionLog({ store, eventLog, metrics, logger, runTraceparent, onDecision: answerCall });
   const undecided = createUndecided({
     store,
-    settle,
+    answerCall,
     onFault: (error, { task, approvalId }, message) => logger.error({ err: error, approvalId, ...decisions.fieldsOf(task) }, message),
   });
 
@@ -82,11 +82,11 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
     // Passes earlier events to the store first, so that they are written before the approval. While the disk accepts no writes, the events
     // wait and the approval is rejected.
-    void eventLog.settle(task);
+    void eventLog.flush(task);
     return await store.insertApprovalIfRunning(task, toNewApproval(approvalId, question, { cwd: task.request.metadata?.["cwd"], seconds }));
   }
 
-  function settle(approvalId: string, answer: ApprovalAnswer): void {
+  function answerCall(approvalId: string, answer: ApprovalAnswer): void {
     waiting.get(approvalId)?.resolve(answer);
   }
 

@@ -6,12 +6,12 @@ import { BRIDGE } from "./decision-log.ts";
 interface UndecidedOptions {
   store: Store;
   /** Passes the decision to the tool call. */
-  settle(approvalId: string, answer: ApprovalAnswer): void;
+  answerCall(approvalId: string, answer: ApprovalAnswer): void;
   onFault(error: unknown, approval: Approval, message: string): void;
 }
 
 /** Rejects approvals that get no decision. If a decision was stored first, that one applies. */
-export function createUndecided({ store, settle, onFault }: UndecidedOptions) {
+export function createUndecided({ store, answerCall, onFault }: UndecidedOptions) {
   return {
     /** Rejects an approval of this process. */
     async close(approval: Approval, reason: string): Promise<void> {
@@ -22,10 +22,10 @@ export function createUndecided({ store, settle, onFault }: UndecidedOptions) {
           (await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true })) ??
           (await store.findApproval(task.tenant, approvalId));
         const isApproved = decided?.state === "approved";
-        settle(approvalId, isApproved ? { decision: "approve", reason: decided.reason } : createRejection(decided?.reason ?? reason));
+        answerCall(approvalId, isApproved ? { decision: "approve", reason: decided.reason } : createRejection(decided?.reason ?? reason));
       } catch (error) {
         onFault(error, approval, "failed to store a rejected approval, retrying");
-        settle(approvalId, createRejection(reason));
+        answerCall(approvalId, createRejection(reason));
         // The runtime has the rejection, so it is stored as soon as the disk accepts writes, before another decision is possible.
         await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true, patient: true }).catch((error: unknown) => {
           onFault(error, approval, "failed to store a rejected approval");

@@ -72,7 +72,7 @@ const STOP_GRACE_MS = 15_000;
 const LAST_WRITES_MS = 3_000;
 
 /**
- * Creates the dispatcher, which admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly
+ * Creates the dispatcher, which admits tasks, queues them, runs them within the limits of their adapter, and ends each of them exactly
  * once.
  */
 export function createDispatcher({ runTraceparent = ({ traceparent }) => traceparent, ...given }: DispatcherOptions) {
@@ -83,10 +83,10 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const scheduler = createScheduler({ ...options, ownNode: view.self.id });
   const running = createRunningTasks(options);
   const stops = createRunStops(running);
-  const { cancel, endQueued, settle } = createTaskCancellation({ ...options, scheduler, running });
-  const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, settle });
+  const { cancel, endQueued, recordEnd } = createTaskCancellation({ ...options, scheduler, running });
+  const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, recordEnd });
   const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
-  const runInSlot = createRunInSlot({ ...options, scheduler, running, settle, stopGraceMs, onStarted: stops.onStarted, findRejection });
+  const runInSlot = createRunInSlot({ ...options, scheduler, running, recordEnd, stopGraceMs, onStarted: stops.onStarted, findRejection });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
   const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });

@@ -19,7 +19,7 @@ interface TaskBuffer {
   /** Events that the store does not have yet. Those of one event-loop turn are written together. */
   waiting: NewEvent[];
   immediate: NodeJS.Immediate | undefined;
-  /** The last write. Earlier writes settle before it. */
+  /** The last write. Earlier writes end before it. */
   written: Promise<void>;
 }
 
@@ -40,8 +40,8 @@ export function createEventBuffers({ store, logger, onDropped }: EventBuffersOpt
     if (content === "") return;
     const buffer = bufferOf(task);
     buffer.text += content;
-    if (buffer.text.length >= MAX_TEXT_BYTES) flush(buffer);
-    else buffer.timer ??= setTimeout(flush, COALESCE_MS, buffer);
+    if (buffer.text.length >= MAX_TEXT_BYTES) flushBuffer(buffer);
+    else buffer.timer ??= setTimeout(flushBuffer, COALESCE_MS, buffer);
   }
 
   function appendWhole(task: TaskRun, type: EventType, data: Record<string, unknown>): void {
@@ -57,7 +57,7 @@ export function createEventBuffers({ store, logger, onDropped }: EventBuffersOpt
     const buffer = bufferOf(task);
     combineText(buffer);
     buffer.waiting.push({ type, data: json });
-    buffer.immediate ??= setImmediate(flush, buffer);
+    buffer.immediate ??= setImmediate(flushBuffer, buffer);
   }
 
   function bufferOf(task: TaskRun): TaskBuffer {
@@ -68,7 +68,7 @@ export function createEventBuffers({ store, logger, onDropped }: EventBuffersOpt
     return buffer;
   }
 
-  function flush(buffer: TaskBuffer): void {
+  function flushBuffer(buffer: TaskBuffer): void {
     combineText(buffer);
     clearImmediate(buffer.immediate);
     buffer.immediate = undefined;
@@ -99,19 +99,19 @@ export function createEventBuffers({ store, logger, onDropped }: EventBuffersOpt
   }
 
   /** Hands all events of the task to the store. Resolves when they are durable or dropped; never rejects. */
-  function settle(task: TaskIdentity): Promise<void> {
+  function flush(task: TaskIdentity): Promise<void> {
     const buffer = buffers.get(task.seq);
     if (buffer === undefined) return nothingWritten;
-    flush(buffer);
+    flushBuffer(buffer);
     return buffer.written;
   }
 
   return {
     appendText,
     appendWhole,
-    settle,
-    /** Settles the buffers of all tasks. */
-    settleAll: async (): Promise<void> => void (await Promise.all([...buffers.values()].map(({ task }) => settle(task)))),
+    flush,
+    /** Flushes the buffers of all tasks. */
+    flushAll: async (): Promise<void> => void (await Promise.all([...buffers.values()].map(({ task }) => flush(task)))),
   };
 }
 

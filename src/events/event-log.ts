@@ -40,7 +40,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
 
   return {
     append,
-    settle: buffers.settle,
+    flush: buffers.flush,
     /** Calls the listener after each commit; of other processes, at least with the essential events. The result unsubscribes it. */
     subscribe(listener: EventListener): () => void {
       listeners.add(listener);
@@ -53,7 +53,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     /** Stores the buffered events, and drops later ones. */
     async close(): Promise<void> {
       closed = true;
-      await buffers.settleAll();
+      await buffers.flushAll();
     },
   };
 }

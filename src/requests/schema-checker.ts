@@ -19,7 +19,7 @@ export type SchemaChecker = ReturnType<typeof createSchemaChecker>;
 interface Job {
   tenant: string;
   question: SchemaQuestion;
-  settle(verdict: SchemaVerdict): void;
+  resolve(verdict: SchemaVerdict): void;
 }
 
 /**
@@ -70,10 +70,10 @@ function createSchemaThread(responseLimitMs: number) {
 
   function ask(tenant: string, question: SchemaQuestion): Promise<SchemaVerdict> {
     return new Promise((resolve) => {
-      if (isClosed) return rejectSchema({ tenant, question, settle: resolve });
+      if (isClosed) return rejectSchema({ tenant, question, resolve });
       const jobs = waiting.get(tenant) ?? [];
       waiting.set(tenant, jobs);
-      jobs.push({ tenant, question, settle: resolve });
+      jobs.push({ tenant, question, resolve });
       startNext();
     });
   }
@@ -100,15 +100,15 @@ function createSchemaThread(responseLimitMs: number) {
     return null;
   }
 
-  function settleCurrent(verdict: SchemaVerdict): void {
+  function endCurrent(verdict: SchemaVerdict): void {
     clearTimeout(timer);
     if (current === null) return;
-    const { tenant, settle } = current;
+    const { tenant, resolve } = current;
     current = null;
     const others = waiting.get(tenant);
     // Moves the tenant behind all others, including those that arrived during its turn.
     if (others !== undefined && waiting.delete(tenant)) waiting.set(tenant, others);
-    settle(verdict);
+    resolve(verdict);
     startNext();
   }
 
@@ -118,7 +118,7 @@ function createSchemaThread(responseLimitMs: number) {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },
     });
-    started.on("message", (verdict: SchemaVerdict) => started === worker && settleCurrent(verdict));
+    started.on("message", (verdict: SchemaVerdict) => started === worker && endCurrent(verdict));
     started.on("error", (error: NodeJS.ErrnoException) =>
       replace(
         started,
@@ -139,7 +139,7 @@ function createSchemaThread(responseLimitMs: number) {
     if (broken !== worker) return;
     worker = null;
     void broken.terminate();
-    settleCurrent({ fault });
+    endCurrent({ fault });
   }
 
   return {
@@ -173,6 +173,6 @@ function withExactNumbers(verdict: SchemaVerdict): SchemaVerdict {
  * Rejects a waiting schema. The check of a result never settles, so its task stays stored as running, and the next start of Bridge recovers
  * it.
  */
-function rejectSchema({ question, settle }: Job): void {
-  if (question.result === undefined) settle(STOPPING);
+function rejectSchema({ question, resolve }: Job): void {
+  if (question.result === undefined) resolve(STOPPING);
 }

@@ -32,7 +32,7 @@ export function storeLongTexts(
   async function mark(): Promise<MarkedResult> {
     const texts = [...new Set(listTexts(result).filter(isLong))];
     // The store reuses texts of the task's events, so those are written first.
-    await eventLog.settle(task);
+    await eventLog.flush(task);
     const references = await store.keepLongTexts(task, texts);
     const id = randomUUID();
     const markers = new Map(texts.map((text, index) => [text, `${id}-${index}.`]));

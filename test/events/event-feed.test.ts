@@ -14,7 +14,7 @@ test("a feed reads the same events from the store as it matches live", async () 
     ] as const) {
       const task = await startTask(store, { tenant, taskId, agentId, provider });
       eventLog.append(task, { type: "execution.progress", data: {} });
-      await eventLog.settle(task);
+      await eventLog.flush(task);
       await store.finishTaskIfRunning(task, newFinish());
     }
   }
@@ -48,7 +48,7 @@ test("the feed of a task has its execution events in pages, without callback eve
     eventLog.append(task, { type: "execution.progress", data: { step } });
     eventLog.append(other, { type: "execution.progress", data: { step } });
   }
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
   await store.settleCallbackIfPending(
     { task, attempts: 0 },

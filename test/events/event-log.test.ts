@@ -13,7 +13,7 @@ test("consecutive text deltas become one event, in order with other events", asy
   for (const content of ["Hel", "lo", "", " \ud83d", "\ude00"]) eventLog.append(task, text(content));
   eventLog.append(task, progress({ step: 1 }));
   eventLog.append(task, text("bye"));
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   expect(dataOf(await readAll(store)).slice(1)).toEqual([
     ["assistant.text", { content: "Hello 😀" }],
     ["execution.progress", { step: 1 }],
@@ -46,7 +46,7 @@ test("a text of any length is stored completely, in pieces", async () => {
   const content = "é\u0000😀".repeat(100_000);
   eventLog.append(task, text(content));
   eventLog.append(task, text("end"));
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   const pieces = (await readAll(store)).slice(1).map(({ data }) => JSON.parse(data) as { content: string });
   expect(pieces.length).toBeGreaterThan(10);
   expect(pieces.map((piece) => piece.content).join("") === `${content}end`).toBe(true);
@@ -56,7 +56,7 @@ test("settled events are written before the end of the task that is written next
   const { store, eventLog } = await openLog();
   const task = await startTask(store);
   eventLog.append(task, text("last words"));
-  void eventLog.settle(task);
+  void eventLog.flush(task);
   await store.finishTaskIfRunning(task, newFinish());
   expect((await readAll(store)).map(({ type }) => type)).toEqual(["execution.started", "assistant.text", "execution.completed"]);
 });
@@ -67,7 +67,7 @@ test("events of an ended task are counted and dropped, and settling it does not 
   await store.finishTaskIfRunning(task, newFinish());
   eventLog.append(task, text("too"));
   eventLog.append(task, progress({ late: true }));
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   expect(await readAll(store)).toHaveLength(2);
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ labels: { provider: "command", reason: "late" }, value: 2 }]);
 });
@@ -83,7 +83,7 @@ test("event data whose getters throw is counted, and other events are not affect
   });
   eventLog.append(task, progress(hostile));
   eventLog.append(task, progress({ step: 2 }));
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   expect(dataOf(await readAll(store)).at(-1)).toEqual(["execution.progress", { step: 2 }]);
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ labels: { reason: "invalid" }, value: 1 }]);
 });
@@ -97,10 +97,10 @@ test("a listener that throws affects neither the commit nor other listeners", as
   });
   const unsubscribe = eventLog.subscribe((events) => received.push(...events.map(({ number }) => number)));
   eventLog.append(task, progress({ step: 1 }));
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   unsubscribe();
   eventLog.append(task, progress({ step: 2 }));
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   expect(received).toEqual([2]);
   expect(await readAll(store)).toHaveLength(3);
 });
@@ -111,7 +111,7 @@ test("closing the log stores buffered events, and drops later ones", async () =>
   eventLog.append(task, text("gathered"));
   await eventLog.close();
   eventLog.append(task, text("after"));
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   expect(dataOf(await readAll(store)).at(-1)).toEqual(["assistant.text", { content: "gathered" }]);
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ value: 1 }]);
 });

@@ -68,10 +68,10 @@ test("a follower gets every number once and in order, with concurrent writes and
         for (const [index, { task, count, waits }] of writes.entries()) {
           for (let step = 0; step < count; step += 1)
             eventLog.append(tasks[task] as (typeof tasks)[0], { type: "execution.progress", data: { step } });
-          if (waits) await eventLog.settle(tasks[task] as (typeof tasks)[0]);
+          if (waits) await eventLog.flush(tasks[task] as (typeof tasks)[0]);
           followers.push(...open(index + 1));
         }
-        await Promise.all(tasks.map((task) => eventLog.settle(task)));
+        await Promise.all(tasks.map((task) => eventLog.flush(task)));
         await Promise.all(followers.map(({ caughtUp }) => caughtUp));
         for (const { from, numbers, gaps, stop } of followers) {
           stop();
@@ -196,7 +196,7 @@ test("the feed of a task whose first events were pruned starts with a gap", asyn
   const { store, eventLog } = log;
   const task = await startTask(store);
   eventLog.append(task, { type: "execution.progress", data: {} });
-  await eventLog.settle(task);
+  await eventLog.flush(task);
   await store.finishTaskIfRunning(task, newFinish());
   now += 10_000;
   await store.prune(5000, 1);

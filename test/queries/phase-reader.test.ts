@@ -20,7 +20,7 @@ test("a running task is in the phase tool-call from a tool.invoked event to the 
   const phase = async () => (await phases.find(task.tenant, "t"))?.phase;
   const after = async (type: AdapterEventType, data: Record<string, unknown> = {}) => {
     eventLog.append(task, { type, data });
-    await eventLog.settle(task);
+    await eventLog.flush(task);
     return phase();
   };
 

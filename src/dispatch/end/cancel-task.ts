@@ -8,9 +8,9 @@ import { isFinal, type StopRequest, type Task, type TaskIdentity, type TaskProgr
 import type { Run } from "../run/run-task.ts";
 import type { RunningTasks } from "../run/running-tasks.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
-import { type SettlementOptions, settleTask } from "./settle-task.ts";
+import { recordTaskEnd, type TaskEndOptions } from "./record-task-end.ts";
 
-interface CancellationOptions extends SettlementOptions {
+interface CancellationOptions extends TaskEndOptions {
   store: Store;
   scheduler: Scheduler;
   running: RunningTasks;
@@ -96,14 +96,14 @@ export function createTaskCancellation(options: CancellationOptions) {
   async function endQueued(task: Task, result: ExecutionResult, writeOptions?: { patient: boolean }): Promise<Task | null> {
     const ended = await store.finishTaskIfQueued(task, buildFinish(task, result), writeOptions);
     if (ended !== null) scheduler.removeQueued(task);
-    await settle(ended);
+    await recordEnd(ended);
     return ended;
   }
 
   /** Publishes the end of a task that the store has finished; null if another end was stored first. Cancels the task's children. */
-  async function settle(task: Task | null): Promise<void> {
+  async function recordEnd(task: Task | null): Promise<void> {
     if (task === null) return;
-    settleTask(task, options);
+    recordTaskEnd(task, options);
     await cancelChildren(task);
   }
 
@@ -113,5 +113,5 @@ export function createTaskCancellation(options: CancellationOptions) {
     );
   });
 
-  return { cancel, endQueued, settle };
+  return { cancel, endQueued, recordEnd };
 }

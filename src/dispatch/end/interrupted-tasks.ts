@@ -15,13 +15,13 @@ const PAGE_SIZE = 1_000;
 interface InterruptedTasksOptions {
   store: Store;
   approvals: Approvals;
-  settle: TaskCancellation["settle"];
+  recordEnd: TaskCancellation["recordEnd"];
 }
 
 export type InterruptedTasks = ReturnType<typeof createInterruptedTasks>;
 
 /** Creates the functions that end or requeue tasks whose run has ended without storing it, as in a crash. */
-export function createInterruptedTasks({ store, approvals, settle }: InterruptedTasksOptions) {
+export function createInterruptedTasks({ store, approvals, recordEnd }: InterruptedTasksOptions) {
   /** Stores the end of each tool call that was open when the run was interrupted. */
   async function endOpenCalls(task: Task): Promise<void> {
     const openCalls = createOpenCalls(task.taskId);
@@ -42,10 +42,10 @@ export function createInterruptedTasks({ store, approvals, settle }: Interrupted
       approvals.adopt(task);
       if (task.state === "running") await endOpenCalls(task);
       const result = failedResult(stop?.code ?? "bridge_restarted", stop?.reason ?? reason);
-      if (task.state === "queued") await settle(await store.finishTaskIfQueued(task, buildFinish(task, result)));
+      if (task.state === "queued") await recordEnd(await store.finishTaskIfQueued(task, buildFinish(task, result)));
       else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task)))
         await approvals.release(task);
-      else await settle(await store.finishTaskIfRunning(task, buildFinish(task, result)));
+      else await recordEnd(await store.finishTaskIfRunning(task, buildFinish(task, result)));
     }
   }
 

@@ -13,7 +13,7 @@ interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen"> {
   scheduler: Pick<Scheduler, "addQueued">;
   running: RunningTasks;
   /** Publishes the end of a task that the store has finished. */
-  settle(ended: Task | null): Promise<void>;
+  recordEnd(ended: Task | null): Promise<void>;
   /** Why a task cannot run on this adapter although it was accepted; null if it can. */
   findRejection(task: Task, adapter: ExecutionAdapter): ExecutionResult | null;
   /** Called with each run as soon as it is registered. */
@@ -22,11 +22,11 @@ interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen"> {
 
 /** Creates the function that runs a task that was stored as running, until its slot is free. */
 export function createRunInSlot(options: RunInSlotOptions) {
-  const { store, adapters, scheduler, running, settle, metrics } = options;
+  const { store, adapters, scheduler, running, recordEnd, metrics } = options;
 
   return async (task: Task): Promise<void> => {
     const { provider } = task;
-    const end = async (result: ExecutionResult) => settle(await store.finishTaskIfRunning(task, buildFinish(task, result)));
+    const end = async (result: ExecutionResult) => recordEnd(await store.finishTaskIfRunning(task, buildFinish(task, result)));
     const adapter = adapters.findOnline(provider);
     if (adapter === null) return end(failedResult("adapter_offline", adapters.describeOffline(provider)));
     const rejection = options.findRejection(task, adapter);
@@ -40,7 +40,7 @@ export function createRunInSlot(options: RunInSlotOptions) {
     metrics.queueWait.observe({ labels: { provider }, value: waitedMs / 1000, exemplarLabels: toExemplar(task.traceparent) });
     const ended = await run.ended;
     if (ended === null) scheduler.addQueued(task);
-    await settle(ended);
+    await recordEnd(ended);
     await run.runtimeEnded;
     running.remove(run);
     metrics.executionsInFlight.dec({ provider });

@@ -139,7 +139,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   async function finish(result: ExecutionResult, decided: Outcome): Promise<Task | null> {
     record.endOpenCalls(result, prepared?.request.tools);
     // Hands the buffered events to the store, so that it writes them before the end of the task.
-    void eventLog.settle(task);
+    void eventLog.flush(task);
     const isInterrupted = "stop" in decided && INTERRUPTIONS.has(decided.stop);
     if (isInterrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
     const complete = record.addConversation(result, "result" in decided ? decided.result : result);

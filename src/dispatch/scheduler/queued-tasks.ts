@@ -35,7 +35,7 @@ export function createQueuedTasks(shares: Shares, { ownNode }: Pick<SchedulerLim
     addToAgent(tenantOf(task.tenant), task, count);
   }
 
-  /** Adds a task that is about to be stored. Call `settleArrival` when it was, or `confirmStart` if it was stored as running. */
+  /** Adds a task that is about to be stored. Call `endArrival` when it was, or `confirmStart` if it was stored as running. */
   function addArriving(task: LaneTask): void {
     const share = shareOf(task);
     count(share, task, "arrive");
@@ -49,7 +49,7 @@ export function createQueuedTasks(shares: Shares, { ownNode }: Pick<SchedulerLim
   }
 
   /** Reports how a task was stored: as queued for this node, as queued for another node, or not at all. */
-  function settleArrival(task: LaneTask, outcome: "here" | "elsewhere" | "absent"): void {
+  function endArrival(task: LaneTask, outcome: "here" | "elsewhere" | "absent"): void {
     const share = shareOf(task);
     share.lane.startable += changeTally(share[kindOf(task)].queued, outcome === "here" ? "store" : "retract", readings.begun);
     changeAgentQueue(share.tenant, task, outcome === "absent" ? "retract" : "store");
@@ -95,5 +95,5 @@ export function createQueuedTasks(shares: Shares, { ownNode }: Pick<SchedulerLim
     shares.changeAgentOf(tenant, task.agentId, ({ queued }) => changeTally(queued, change, readings.begun));
   }
 
-  return { isElsewhere, addQueued, addElsewhere, addArriving, settleArrival, removeQueued, count };
+  return { isElsewhere, addQueued, addElsewhere, addArriving, endArrival, removeQueued, count };
 }

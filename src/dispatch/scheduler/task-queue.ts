@@ -53,19 +53,19 @@ export function createTaskQueue(options: TaskQueueOptions) {
     fillSlots(provider);
     try {
       const result = await inserting;
-      settleArrival(arriving, result);
+      endArrival(arriving, result);
       return isStarted(result) ? { inserted: true, task: { ...result.task, state: "queued", startedAt: null } } : result;
     } catch (error) {
-      if (error instanceof UnconfirmedWriteError) void readLateOutcome<InsertedTask>(error).then((late) => settleArrival(arriving, late));
-      else settleArrival(arriving, null);
+      if (error instanceof UnconfirmedWriteError) void readLateOutcome<InsertedTask>(error).then((late) => endArrival(arriving, late));
+      else endArrival(arriving, null);
       throw error;
     }
   }
 
-  /** Null: the task was not stored. The claim of a task that was stored as running settles its arrival. */
-  function settleArrival(arriving: LaneTask, result: InsertedTask | null): void {
-    if (result === null || !result.inserted) scheduler.settleArrival(arriving, "absent");
-    else if (!isStarted(result)) scheduler.settleArrival(arriving, scheduler.isElsewhere(result.task) ? "elsewhere" : "here");
+  /** Null: the task was not stored. The claim of a task that was stored as running ends its arrival. */
+  function endArrival(arriving: LaneTask, result: InsertedTask | null): void {
+    if (result === null || !result.inserted) scheduler.endArrival(arriving, "absent");
+    else if (!isStarted(result)) scheduler.endArrival(arriving, scheduler.isElsewhere(result.task) ? "elsewhere" : "here");
   }
 
   /** Stores a task that needs another node. */

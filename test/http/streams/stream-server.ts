@@ -137,7 +137,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
     async progress(task, count, data = {}) {
       const { eventLog } = now();
       for (let step = 1; step <= count; step += 1) eventLog.append(task, { type: "execution.progress", data: { step, ...data } });
-      await eventLog.settle(task);
+      await eventLog.flush(task);
     },
     async finish(task) {
       await now().store.finishTaskIfRunning(task, newFinish());

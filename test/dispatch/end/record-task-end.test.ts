@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { logTaskEnd } from "../../../src/dispatch/end/settle-task.ts";
+import { logTaskEnd } from "../../../src/dispatch/end/record-task-end.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { storedTask } from "../../support/stored-task.ts";
 

@@ -4,8 +4,8 @@ import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
 import type { Task } from "../../task.ts";
 import { traceFields } from "../../trace-context.ts";
 
-/** The parts that `settleTask` informs about the end of a task. */
-export interface SettlementOptions {
+/** The parts that `recordTaskEnd` informs about the end of a task. */
+export interface TaskEndOptions {
   registry: AdapterRegistry;
   metrics: Metrics;
   logger: Logger;
@@ -23,13 +23,13 @@ const SUSPICIOUS_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Records the stored end of a task: log line, metrics, adapter health. Waiting clients and parents learn of the end from the event log. */
-export function settleTask(task: Task, { registry, ...log }: SettlementOptions): void {
+export function recordTaskEnd(task: Task, { registry, ...log }: TaskEndOptions): void {
   logTaskEnd(task, log);
   if (SUSPICIOUS_CODES.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
 }
 
 /** Writes the one log line and the metrics of an ended task: always its ids, never its content. */
-export function logTaskEnd(task: Task, { logger, metrics, runTraceparent }: Omit<SettlementOptions, "registry">): void {
+export function logTaskEnd(task: Task, { logger, metrics, runTraceparent }: Omit<TaskEndOptions, "registry">): void {
   const { provider, result, createdAt, startedAt, finishedAt } = task;
   // The system clock may have been set back while the task ran.
   const runMs = Math.max(0, (finishedAt ?? 0) - (startedAt ?? finishedAt ?? 0));
