@@ -198,11 +198,11 @@ test("deleted events leave a gap that the tail passes", async () => {
   log.commit(3);
   log.delete([2, 3]);
   log.tail.addOwn(log.commit(1));
-  await log.flush();
+  await log.settle();
   log.commit(2);
   log.delete([5, 6]);
   const last = log.tail.catchUp();
-  await log.flush();
+  await log.settle();
   expect([log.published, await last]).toEqual([[1, 4], 6]);
 });
 
