@@ -337,9 +337,9 @@ function render(rows: readonly Row[]): string {
 
 \`npm run bench -- growth\`: one Bridge has ${FEW_TASKS} ended tasks in its database, the other ${tasks}; both run at the same time and are
 measured in turn, ${options.rounds} rounds of ${TURN} operations each, one at a time. A list has pages of ${PAGE}. Time and CPU time are ratios of the
-two in the same round: median (p10 to p90). Goal for the time: at most ${GOAL}. Load average before the run: ${loadBefore.toFixed(2)}.${loadBefore > NOISY_LOAD ? NOISE : ""}
+two in the same round: median (p10 to p90). The columns in ms are medians over all rounds, so their quotient can differ. Goal for the time: at most ${GOAL}. Load average before the run: ${loadBefore.toFixed(2)}.${loadBefore > NOISY_LOAD ? NOISE : ""}
 
-| operation | ${FEW_TASKS} tasks | ${tasks} tasks | time | CPU time | |
+| operation | ${FEW_TASKS} tasks | ${tasks} tasks | time | CPU time | goal |
 |---|--:|--:|--:|--:|---|
 ${rows.map(describeRow).join("\n")}
 `;

@@ -77,7 +77,7 @@ function toLogFields({ task, receiver }: DueCallback): object {
   return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin: receiver };
 }
 
-/** Returns the ids of the span of the attempt that follows. */
+/** Returns the ids of the span of the next attempt. */
 function toTraceFields({ task: { seq, tenant, taskId }, traceparent, attempts }: DueCallback): object {
   const ids = traceIdsOf({ seq, tenant, taskId, traceparent });
   return { trace_id: ids.traceId, span_id: ids.spanId("attempt", attempts + 1) };

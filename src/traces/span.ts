@@ -14,6 +14,6 @@ export interface Span {
   startAt: number;
   endAt: number;
   attributes: Readonly<Record<string, AttributeValue>>;
-  /** Whether what it describes failed. The error is in the attribute `error.type`. */
+  /** Whether the operation failed. The error is in the attribute `error.type`. */
   isError: boolean;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLogger } from "../../src/app/create-logger.ts";
 
-test("a log line contains no character that a terminal executes or hides, and has the same value", () => {
+test("a log line contains no character that a terminal executes or hides, and still parses to the logged value", () => {
   const lines: string[] = [];
   const logger = createLogger("info", { write: (line) => void lines.push(line) });
   const hostile = "\u001b[2J \u009b2J \u202eevil\u2028\u2029\u0085\u200b\ufeff\u007f\u{e0041} Grüße 漢字 🙂";

@@ -1,4 +1,5 @@
-// Preloaded into a Bridge: the packages that export traces are as if they were not installed. prom-client loads the API, which does nothing.
+// Preloaded into a Bridge: imports of the packages that export traces fail as if these were not installed. The API loads, because
+// prom-client imports it.
 import { registerHooks } from "node:module";
 
 registerHooks({

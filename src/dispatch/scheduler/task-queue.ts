@@ -53,17 +53,17 @@ export function createTaskQueue(options: TaskQueueOptions) {
     fillSlots(provider);
     try {
       const result = await inserting;
-      endArrival(arriving, result);
+      reportArrival(arriving, result);
       return isStarted(result) ? { inserted: true, task: { ...result.task, state: "queued", startedAt: null } } : result;
     } catch (error) {
-      if (error instanceof UnconfirmedWriteError) void readLateOutcome<InsertedTask>(error).then((late) => endArrival(arriving, late));
-      else endArrival(arriving, null);
+      if (error instanceof UnconfirmedWriteError) void readLateOutcome<InsertedTask>(error).then((late) => reportArrival(arriving, late));
+      else reportArrival(arriving, null);
       throw error;
     }
   }
 
   /** Null: the task was not stored. The claim of a task that was stored as running ends its arrival. */
-  function endArrival(arriving: LaneTask, result: InsertedTask | null): void {
+  function reportArrival(arriving: LaneTask, result: InsertedTask | null): void {
     if (result === null || !result.inserted) scheduler.endArrival(arriving, "absent");
     else if (!isStarted(result)) scheduler.endArrival(arriving, scheduler.isElsewhere(result.task) ? "elsewhere" : "here");
   }

@@ -20,6 +20,7 @@ test("tasks have a title, a model, usage, cost and an error code, in lists and a
   const expected = [
     { taskId: "failed-1", title: "fail", model: null, ...unknown, errorCode: "model_error" },
     { taskId: "seen-2", title: "Hello,", model: "large", ...unknown, errorCode: null },
+    // The adapter reports this model for the message `look`.
     { taskId: "seen-1", title: "look", model: "small", usage, costUsd: 0.25, errorCode: null },
   ];
   expect((await list("")).data).toMatchObject(expected);

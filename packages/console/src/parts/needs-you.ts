@@ -147,7 +147,7 @@ class NeedsYou extends BridgeElement {
     const key = `${dead.kind} ${dead.receiver}`;
     if (this.#asked !== key)
       return html`<button class="small" aria-label="Redeliver all dead to ${showHidden(dead.receiver ?? "")}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
-    return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count, MAX_COUNTED)}?</span>
+    return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count, MAX_COUNTED)}, and those acknowledged?</span>
       <button class="small" @click=${() => this.#redeliver(dead)}>Yes, redeliver</button>
       <button class="small" @click=${() => this.#ask(null)}>No</button>`;
   }

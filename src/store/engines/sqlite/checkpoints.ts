@@ -34,7 +34,7 @@ export function createCheckpoints(database: Database, file: string) {
       workerData: file,
     });
     started.on("message", finish);
-    // Such as a file that cannot be opened. The next checkpoint starts a new thread.
+    // The thread fails, for example, if it cannot open the file. The next checkpoint starts a new thread.
     started.on("error", () => {});
     started.on("exit", () => {
       worker = null;
