@@ -23,6 +23,7 @@ const storeBasis = [
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   "metrics.ts": [],
   "nearest-name.ts": [],
+  pricing: [],
   "trace-context.ts": [],
   timers: [],
   config: ["nearest-name.ts"],
