@@ -1,6 +1,7 @@
 import type {
   AdapterInputs,
   ApprovalPolicy,
+  CostSource,
   ExecutionResult,
   McpServerSpec,
   NormalizedTool,
@@ -146,14 +147,20 @@ export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "node" 
   ran?: { from: number; to: number | null };
 }
 
+/** What a task has spent. Null: unknown. */
+export interface Spent {
+  usage: NormalizedUsage | null;
+  costUsd: number | null;
+  /** Null if the cost is unknown. */
+  costSource: CostSource | null;
+}
+
 /** What a list shows of the request and the result of a task. Null: unknown. */
-export interface TaskSummary {
+export interface TaskSummary extends Spent {
   /** The first line of the message, shortened. */
   title: string | null;
   /** The model that ran the task; before the end, the requested one. */
   model: string | null;
-  costUsd: number | null;
-  usage: NormalizedUsage | null;
   errorCode: TaskErrorCode | null;
   labels: Record<string, string>;
 }

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 
-/** A usage with all counts present. */
-type Counts = Record<keyof NormalizedUsage, number>;
+/** A usage with all counts that Codex reports. */
+type Counts = Record<Exclude<keyof NormalizedUsage, "cacheWrite1hTokens">, number>;
 
 /** Tools that run sub-agents, whose usage Codex does not report. */
 export const SUB_AGENT_TOOLS: readonly string[] = ["spawn_agent", "resume_agent", "send_input"];

@@ -38,6 +38,8 @@ export const createConfigureAdapter =
     findLoadFailure: registry.findLoadFailure,
     listModels: registry.listModels,
     requestApproval: (question) => dispatcher.requestApproval(provider, question),
+    mayCallModel: async () => ({ allowed: true }),
+    onModelLimited: () => {},
     onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
   });
 

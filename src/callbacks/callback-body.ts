@@ -14,6 +14,7 @@ export function encodeResult(result: ExecutionResult): string {
     durationMs: result.durationMs,
     usage: result.usage,
     costUsd: result.costUsd,
+    costSource: result.costSource,
     model: result.model,
     resumeToken: result.resumeToken,
     conversationMessages: result.conversationMessages,

@@ -1,5 +1,6 @@
 import type { ExecutionEventListener } from "./events.ts";
 import type { AdapterInputs, Connection, ExecutionRequest, ExecutionResult, InputField, Profile } from "./execution.ts";
+import type { ModelLimit, SpendingAnswer } from "./spending.ts";
 
 /** The log methods that adapters use, with the signatures of pino. */
 export interface AdapterLogger {
@@ -116,6 +117,10 @@ export interface AdapterConfig {
    * rejects: the decision is `reject` if no client decides in time, or if the task is being stopped.
    */
   requestApproval(question: ApprovalQuestion): Promise<ApprovalAnswer>;
+  /** Returns whether a task may call its model again. It can wait for a decision. Never rejects. */
+  mayCallModel(taskId: string): Promise<SpendingAnswer>;
+  /** Reports that the vendor of a task's model rejects calls. */
+  onModelLimited(limit: ModelLimit): void;
   /** Reports runtime processes that outlived their task and were killed. Bridge counts them. */
   onOrphansKilled(count: number): void;
 }
@@ -160,6 +165,8 @@ export interface AdapterCapabilities {
   /** Can pause a tool call until it is approved or rejected. */
   approvals: boolean;
   cancellation: boolean;
+  /** Bridge can hold a task between two calls of its model. Absent means no. */
+  holdsModelCalls?: boolean;
   /** The supported output strategies. */
   outputStrategies: readonly ("stream" | "file" | "structured")[];
   /** The fields of a dispatch that carry the adapter's own inputs; absent means none. */

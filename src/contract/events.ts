@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { normalizedUsageSchema } from "./execution.ts";
 import { jsonObjectSchema } from "./json-object.ts";
+import { modelCallSchema } from "./spending.ts";
 
 const fields = {
   "assistant.text": z.object({ content: z.string() }),
@@ -7,6 +9,12 @@ const fields = {
   "tool.invoked": z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }),
   "tool.completed": z.object({ toolCallId: z.string(), toolName: z.string(), output: z.unknown(), isError: z.boolean() }),
   "execution.progress": jsonObjectSchema,
+  "usage.reported": z.object({
+    model: z.string().optional(),
+    usage: normalizedUsageSchema,
+    costUsd: z.number().nonnegative().optional(),
+    call: modelCallSchema.optional(),
+  }),
 };
 
 /** The types of events that an adapter may emit. Bridge itself emits the start and the end of a task. */
@@ -16,6 +24,7 @@ export const adapterEventTypes = [
   "tool.invoked",
   "tool.completed",
   "execution.progress",
+  "usage.reported",
 ] as const;
 export type AdapterEventType = (typeof adapterEventTypes)[number];
 
@@ -37,7 +46,8 @@ export const adapterEventData: { readonly [T in AdapterEventType]: (typeof field
 
 /**
  * An event that an adapter emits during a task. `assistant.text` is a delta. `assistant.text_discarded` withdraws the text since the last
- * tool event, or since the last discard.
+ * tool event, or since the last discard. `usage.reported` is what one call or step has used, not a total; `costUsd` is the runtime's own
+ * figure. Reports with `call` are complete: their sum is the usage of the task.
  */
 export type AdapterEvent = {
   [T in AdapterEventType]: { type: T; taskId: string; data: z.infer<(typeof fields)[T]> };

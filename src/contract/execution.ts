@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { jsonObjectSchema } from "./json-object.ts";
+import { costSources } from "./spending.ts";
 
 /** The ways in which an adapter can reach its runtime. */
 export const connections = ["acp", "cli", "api", "http-api", "mcp", "native-dispatch", "in-process"] as const;
@@ -106,6 +107,7 @@ export const normalizedUsageSchema = z.object({
   thinkingTokens: z.number().nonnegative().optional(),
   cacheReadTokens: z.number().nonnegative().optional(),
   cacheWriteTokens: z.number().nonnegative().optional(),
+  cacheWrite1hTokens: z.number().nonnegative().optional().describe("The part of `cacheWriteTokens` that is kept for an hour."),
 });
 export type NormalizedUsage = z.infer<typeof normalizedUsageSchema>;
 
@@ -126,6 +128,7 @@ export const executionResultSchema = z.object({
   durationMs: z.number().nonnegative(),
   usage: normalizedUsageSchema.optional(),
   costUsd: z.number().nonnegative().optional(),
+  costSource: z.enum(costSources).optional(),
   model: z.string().optional(),
   resumeToken: z.string().optional(),
   conversationMessages: z.array(conversationMessageSchema).optional(),

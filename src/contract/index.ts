@@ -11,4 +11,5 @@ export * from "./json-counter.ts";
 export * from "./json-object.ts";
 export * from "./managers.ts";
 export * from "./settings.ts";
+export * from "./spending.ts";
 export * from "./well-formed-json.ts";

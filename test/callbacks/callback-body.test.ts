@@ -23,6 +23,7 @@ const result: Required<ExecutionResult> = {
   resumeToken: "again",
   model: "m",
   costUsd: 0.5,
+  costSource: "priced",
   usage: { inputTokens: 1, outputTokens: 2 },
   durationMs: 12,
   outputs: { path: "x" },

@@ -19,6 +19,8 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     findLoadFailure: () => null,
     listModels: async () => null,
     requestApproval: async () => ({ decision: "reject", reason: "This test decides no approvals. Pass requestApproval." }),
+    mayCallModel: async () => ({ allowed: true }),
+    onModelLimited: silent,
     onOrphansKilled: silent,
     ...changes,
   };

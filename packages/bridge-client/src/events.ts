@@ -1,4 +1,4 @@
-import type { ConnectionKind, NormalizedUsage, TaskErrorCode } from "./wire.ts";
+import type { ConnectionKind, CostSource, NormalizedUsage, TaskErrorCode } from "./wire.ts";
 
 /** Data of each event type. Data above 256 KiB is cut and has `truncated: true`. */
 interface EventData {
@@ -10,6 +10,14 @@ interface EventData {
   "tool.invoked": { toolCallId: string; toolName: string; input: unknown };
   "tool.completed": { toolCallId: string; toolName: string; output: unknown; isError: boolean };
   "execution.progress": Record<string, unknown>;
+  /** What the runtime has used since the last report, and the total of the task so far. */
+  "usage.reported": {
+    model: string | null;
+    usage: NormalizedUsage;
+    costUsd: number | null;
+    costSource: CostSource | null;
+    total: { usage: NormalizedUsage | null; costUsd: number | null; costSource: CostSource | null };
+  };
   "tool.approval_requested": { approvalId: string; toolCallId: string; toolName: string; input: unknown; expiresAt: string | null };
   "tool.approval_resolved": {
     approvalId: string;
@@ -23,6 +31,7 @@ interface EventData {
     outputs?: Record<string, unknown>;
     usage?: NormalizedUsage;
     costUsd?: number;
+    costSource?: CostSource;
     model?: string;
     durationMs: number;
     /** Absent in events of earlier versions. */
@@ -33,6 +42,7 @@ interface EventData {
     errorCode?: TaskErrorCode;
     usage?: NormalizedUsage;
     costUsd?: number;
+    costSource?: CostSource;
     durationMs: number;
     /** Absent in events of earlier versions. */
     connection?: ConnectionKind;

@@ -128,7 +128,12 @@ export interface NormalizedUsage {
   thinkingTokens?: number | undefined;
   cacheReadTokens?: number | undefined;
   cacheWriteTokens?: number | undefined;
+  /** The part of `cacheWriteTokens` that is kept for an hour. */
+  cacheWrite1hTokens?: number | undefined;
 }
+
+/** Where a cost comes from: the runtime's own figure or, at least in part, tokens multiplied by a price. */
+export type CostSource = "runtime" | "priced";
 
 /** One message of the conversation of a task. */
 export interface ConversationMessage {
@@ -150,6 +155,7 @@ export interface ExecutionResult {
   durationMs: number;
   usage?: NormalizedUsage | undefined;
   costUsd?: number | undefined;
+  costSource?: CostSource | undefined;
   model?: string | undefined;
   resumeToken?: string | undefined;
   conversationMessages?: ConversationMessage[] | undefined;
@@ -178,6 +184,8 @@ export interface ListedTask {
   usage: NormalizedUsage | null;
   /** Null if it is unknown. */
   costUsd: number | null;
+  /** Null if the cost is unknown. */
+  costSource: CostSource | null;
   errorCode: TaskErrorCode | null;
   labels: Record<string, string>;
   createdAt: string;

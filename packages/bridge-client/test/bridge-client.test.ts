@@ -103,6 +103,7 @@ test("events of a task have the data that their type declares", async () => {
     outputs: { count: 1 },
     usage: expect.objectContaining({ inputTokens: 5 }),
     costUsd: 0.25,
+    costSource: "runtime",
     model: "small",
     durationMs: expect.any(Number),
     connection: "in-process",

@@ -24,9 +24,10 @@ export async function toFinalResult(
   }
 }
 
-/** Removes the digits that binary fractions add, as in 0.010000000000000002. */
+/** Removes the digits that binary fractions add, as in 0.010000000000000002, and names the source of the cost. */
 export function withRoundNumbers({ durationMs, costUsd, ...result }: ExecutionResult): ExecutionResult {
-  return { ...result, durationMs: Math.round(durationMs), ...(costUsd !== undefined && { costUsd: Number(costUsd.toPrecision(12)) }) };
+  const cost = costUsd !== undefined && { costUsd: Number(costUsd.toPrecision(12)), costSource: result.costSource ?? "runtime" };
+  return { ...result, durationMs: Math.round(durationMs), ...cost };
 }
 
 /**

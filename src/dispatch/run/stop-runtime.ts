@@ -40,9 +40,9 @@ async function cancel(adapter: Pick<ExecutionAdapter, "cancel">, handle: string,
 
 /** Builds the result of a stopped task: its failure, and the usage, output and session that the runtime reported until then. */
 export function toStoppedResult(failure: ExecutionResult, partial: ExecutionResult | undefined): ExecutionResult {
-  const { usage, costUsd, model, resumeToken, conversationMessages, connection } = partial ?? {};
+  const { usage, costUsd, costSource, model, resumeToken, conversationMessages, connection } = partial ?? {};
   const output = partial?.status === "error" ? partial.output : undefined;
-  const known = { output, usage, costUsd, model, resumeToken, conversationMessages, connection };
+  const known = { output, usage, costUsd, costSource, model, resumeToken, conversationMessages, connection };
   return {
     ...failure,
     ...(Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Partial<ExecutionResult>),

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { normalizedUsageSchema, stringifyWellFormed } from "#contract";
+import { costSources, normalizedUsageSchema, stringifyWellFormed } from "#contract";
 import { queuedReasons } from "../../dispatch/scheduler/queued-reason.ts";
 import type { TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
@@ -73,6 +73,10 @@ const listedTask = {
   model: z.string().nullable().describe("The model that ran the task; until the task ends, the requested one. Null if it is unknown."),
   usage: normalizedUsageSchema.nullable().describe("Null if it is unknown."),
   costUsd: z.number().nullable().describe("Null if it is unknown."),
+  costSource: z
+    .enum(costSources)
+    .nullable()
+    .describe("`runtime`: the runtime's own figure. `priced`: at least in part, tokens multiplied by a price. Null if the cost is unknown."),
   errorCode: errorCodeSchema.nullable().describe("Why the task failed."),
   labels: z.record(z.string(), z.string()),
   createdAt: timestamp,
@@ -104,6 +108,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
       model: null,
       usage: null,
       costUsd: null,
+      costSource: null,
       errorCode: null,
       labels: { team: "docs" },
       createdAt: "2026-11-22T09:30:00.000Z",
@@ -134,6 +139,7 @@ export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<
     model: summary.model,
     usage: summary.usage,
     costUsd: summary.costUsd,
+    costSource: summary.costSource,
     errorCode: summary.errorCode,
     labels: summary.labels,
     createdAt: toIso(task.createdAt),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { adapterEventData, connections, type EventType, eventEnvelopeSchema, eventTypes, normalizedUsageSchema } from "#contract";
+import { adapterEventData, connections, costSources, type EventType, eventEnvelopeSchema, eventTypes, normalizedUsageSchema } from "#contract";
 import { errorCodeSchema } from "../wire/result-schema.ts";
 import { timestamp } from "../wire/timestamps.ts";
 
@@ -8,8 +8,14 @@ const input = z.unknown().optional();
 const spent = {
   usage: normalizedUsageSchema.optional(),
   costUsd: z.number().nonnegative().optional(),
+  costSource: z.enum(costSources).optional(),
   durationMs: z.number().nonnegative(),
   connection: z.enum(connections).optional().describe("How Bridge reached the runtime. Absent in events of earlier versions."),
+};
+const reported = {
+  usage: normalizedUsageSchema.nullable(),
+  costUsd: z.number().nonnegative().nullable(),
+  costSource: z.enum(costSources).nullable(),
 };
 const count = z.number().int();
 const truncated = z
@@ -31,6 +37,10 @@ const kinds = {
   "execution.progress": {
     description: "Any other report of the runtime. `restarted` is true if the task continued after an interruption.",
     data: adapterEventData["execution.progress"],
+  },
+  "usage.reported": {
+    description: "What the runtime has used since the last report, and the total of the task so far.",
+    data: z.object({ model: z.string().nullable(), ...reported, usage: normalizedUsageSchema, total: z.object(reported) }),
   },
   "tool.approval_requested": {
     description: "A tool call waits for an approval.",

@@ -2,6 +2,7 @@ import type { ExecutionResult, TaskErrorCode } from "#contract";
 import type {
   FinalState,
   ListedTask,
+  Spent,
   StopRequest,
   Task,
   TaskIdentity,
@@ -61,6 +62,8 @@ export interface TaskStore {
    * Parents whose children wait for the same provider take turns.
    */
   startNextTaskIfQueued(filter: ClaimFilter): Promise<Task | null>;
+  /** Stores what a running task has spent so far, together with its event; returns false if the task has ended. Part of the next commit. */
+  reportUsageIfRunning(task: TaskRun, report: UsageReport): Promise<boolean>;
   /** Once per task: returns false if the task is not running, was requeued before, or should stop. */
   requeueTaskIfRunning(task: TaskRun): Promise<boolean>;
   /**
@@ -92,6 +95,12 @@ export interface NewTask extends TraceContext {
   needs: readonly string[];
   request: TaskRequest;
   fingerprint: string;
+}
+
+/** What a running task has spent so far, with the event that reports it. */
+export interface UsageReport {
+  spent: Spent;
+  event: NewEvent;
 }
 
 /** The end of a task: the data that is written in one transaction. */

@@ -106,12 +106,14 @@ async function addUsageOf(ends: readonly AllowedEnd[], transaction: Transaction)
   await addUsage(first.rollup.sum(ends.map((end) => ({ ...end, now: transaction.now }))), first.node, transaction);
 }
 
-const endNames = ["seq", "state", "result", "gaps", "model", "cost_usd", "usage", "error_code"] as const;
+const endNames = ["seq", "state", "result", "gaps", "model", "cost_usd", "cost_source", "usage", "error_code"] as const;
 const updateTasks = {
   name: "finish_tasks",
-  text: `UPDATE task t SET state = given.state, finished_at = $9, ran_to = $10, result = given.result, result_gaps = given.gaps,
-      model = coalesce(given.model, t.model), cost_usd = given.cost_usd, usage = given.usage, error_code = given.error_code
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::double precision[], $7::text[], $8::text[])
+  text: `UPDATE task t SET state = given.state, finished_at = $10, ran_to = $11, result = given.result, result_gaps = given.gaps,
+      model = coalesce(given.model, t.model), cost_usd = given.cost_usd,
+      cost_source = given.cost_source, usage = given.usage, error_code = given.error_code
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::double precision[], $7::text[], $8::text[],
+      $9::text[])
       AS given (${endNames.join(", ")}) WHERE t.seq = given.seq`,
 };
 

@@ -10,11 +10,11 @@ import { appendOperation } from "../events/postgres.ts";
 import type { ReadGapped } from "../posts/callback-rows.ts";
 import type { CallbackStore, DueCallback } from "../posts/interface.ts";
 import { createUsageRollup } from "../usage/rows.ts";
-import type { Finish, TaskStore } from "./interface.ts";
+import type { Finish, TaskStore, UsageReport } from "./interface.ts";
 import { acceptOperation } from "./postgres-accept.ts";
 import { type Claim, type Claimed, claimOperation } from "./postgres-claim.ts";
 import { finishOperation } from "./postgres-finish.ts";
-import { REQUEUE_REASON, toRequestColumns, toStopRequest } from "./rows.ts";
+import { REQUEUE_REASON, toRequestColumns, toSpentSummary, toStopRequest } from "./rows.ts";
 
 /** The other parts of the store that the writes of tasks use. */
 interface Dependencies {
@@ -65,6 +65,7 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
         claim = next;
       }
     },
+    reportUsageIfRunning: (task, report) => writer.write(reportUsageOperation, { ...report, task }, { patient: true }),
     requeueTaskIfRunning: (task) => writer.write(requeueOperation, task, { patient: true }),
     async requestStopIfRunning(task, stop) {
       const stored = await writer.write(stopOperation, { task, stop });
@@ -81,6 +82,40 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
   } satisfies Partial<TaskStore & EventStore & CallbackStore>;
 }
 
+/** What a running task has spent so far. */
+interface Report extends UsageReport {
+  task: TaskRun;
+}
+
+/** Stores what running tasks have spent so far, with their events. Returns false if the guard does not hold. */
+const reportUsageOperation: OperationKind<Report, boolean> = {
+  name: "report_usage",
+  keyOf: ({ task }) => task.seq,
+  isRepeatable: true,
+  overlaps: () => true,
+  async run(inputs, transaction) {
+    const allowed = inputs.filter(({ task }) => isCurrentRun(task, transaction));
+    // Of several reports of a task, the last one contains the others.
+    const last = new Map(allowed.map(({ task, spent }) => [task.seq, { seq: task.seq, ...toSpentSummary(spent) }]));
+    if (last.size > 0) await transaction.query(storeSpent, toColumns(["seq", "cost_usd", "cost_source", "usage"], [...last.values()]));
+    return inputs.map((input) =>
+      allowed.includes(input) ? { output: true, events: [{ task: input.task, ...input.event }] } : { output: false },
+    );
+  },
+};
+
+function isCurrentRun({ seq, restarts }: TaskRun, transaction: Transaction): boolean {
+  const stored = transaction.lockedTask(seq);
+  return stored?.state === "running" && stored.restarts === restarts;
+}
+
+const storeSpent = {
+  name: "store_spent",
+  text: `UPDATE task t SET cost_usd = given.cost_usd, cost_source = given.cost_source, usage = given.usage
+    FROM unnest($1::bigint[], $2::double precision[], $3::text[], $4::text[]) AS given (seq, cost_usd, cost_source, usage)
+    WHERE t.seq = given.seq`,
+};
+
 /** Queues running tasks again, once, and rejects their pending approvals. Returns false if the guard does not hold. */
 const requeueOperation: OperationKind<TaskRun, boolean> = {
   name: "requeue",
@@ -96,10 +131,7 @@ const requeueOperation: OperationKind<TaskRun, boolean> = {
   },
 };
 
-function isFirstRun({ seq, restarts }: TaskRun, transaction: Transaction): boolean {
-  const stored = transaction.lockedTask(seq);
-  return stored?.state === "running" && stored.restarts === 0 && restarts === 0;
-}
+const isFirstRun = (task: TaskRun, transaction: Transaction): boolean => task.restarts === 0 && isCurrentRun(task, transaction);
 
 /** A task that should stop is not started again. If its agent has lost its place, any node may start the task. */
 const requeueTasks = {
@@ -137,5 +169,5 @@ const storeStops = {
     RETURNING t.seq, t.stop_code AS code, t.stop_reason AS reason`,
 };
 
-/** The writes that end the run of a task, in the order in which a batch runs them. */
-export const endKinds: readonly AnyKind[] = [stopOperation, finishOperation, requeueOperation];
+/** The writes that report the spending of a run and end it, in the order in which a batch runs them. */
+export const endKinds: readonly AnyKind[] = [reportUsageOperation, stopOperation, finishOperation, requeueOperation];

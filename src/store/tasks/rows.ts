@@ -1,5 +1,5 @@
 import { type ExecutionResult, parseExactJson, stringifyWellFormed } from "#contract";
-import type { ListedTask, StopCode, StopRequest, Task, TaskIdentity, TaskProgress, TaskState, TaskSummary } from "../../task.ts";
+import type { ListedTask, Spent, StopCode, StopRequest, Task, TaskIdentity, TaskProgress, TaskState, TaskSummary } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
 import type { NewEvent } from "../events/interface.ts";
 import { decodeGaps, type GappedJson } from "./gapped-json.ts";
@@ -110,7 +110,7 @@ const MAX_TITLE = 120;
 const SEARCHED_UNITS = 4 * MAX_TITLE;
 
 /** The columns of `toTaskSummary`. */
-export const summaryColumns = "title, model, cost_usd, usage, error_code";
+export const summaryColumns = "title, model, cost_usd, cost_source, usage, error_code";
 
 /** The columns of `toTaskProgress`, which include the node. */
 const nodeProgressColumns = `${progressColumns}, node`;
@@ -164,11 +164,17 @@ const describeInput = (bridgeInput: Readonly<Record<string, unknown>> | undefine
 };
 
 /** The columns of the summary that the end of a task sets. A null `model` keeps the requested model. */
-export const toEndedSummary = ({ model, costUsd, usage, errorCode }: ExecutionResult) => ({
+export const toEndedSummary = ({ model, costUsd, costSource, usage, errorCode }: ExecutionResult) => ({
   model: model === undefined ? null : toColumnText(model),
-  cost_usd: costUsd ?? null,
-  usage: usage === undefined ? null : JSON.stringify(usage),
+  ...toSpentSummary({ costUsd: costUsd ?? null, costSource: costSource ?? null, usage: usage ?? null }),
   error_code: errorCode ?? null,
+});
+
+/** The columns of the summary that contain what a task has spent. */
+export const toSpentSummary = ({ costUsd, costSource, usage }: Spent) => ({
+  cost_usd: costUsd,
+  cost_source: costSource,
+  usage: usage === null ? null : JSON.stringify(usage),
 });
 
 /** The summary in a row, with the labels in its column `labels`, if there is one. */
@@ -180,6 +186,7 @@ export const toTaskSummary = (
   title: (row["title"] ?? null) as string | null,
   model: (row["model"] ?? null) as string | null,
   costUsd: (row["cost_usd"] ?? null) as number | null,
+  costSource: (row["cost_source"] ?? null) as TaskSummary["costSource"],
   usage: typeof row["usage"] === "string" ? (JSON.parse(row["usage"]) as TaskSummary["usage"]) : null,
   errorCode: (row["error_code"] ?? null) as TaskSummary["errorCode"],
 });

@@ -3,7 +3,7 @@ import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
 import type { createApprovalOperations } from "../approvals/sqlite.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { createEventOperations } from "../events/sqlite.ts";
+import { type createEventOperations, selectRun } from "../events/sqlite.ts";
 import type { DueCallback } from "../posts/interface.ts";
 import type { createCallbackOperations } from "../posts/sqlite-callbacks.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
@@ -16,6 +16,7 @@ import {
   toLabelRows,
   toNewSummary,
   toRequestColumns,
+  toSpentSummary,
   toStartEvent,
   toStopRequest,
   toTask,
@@ -98,6 +99,17 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
         },
         { patient: true },
       ),
+    reportUsageIfRunning: (task, { spent, event }) =>
+      driver.write(
+        () => {
+          if (driver.get(selectRun, task.seq, task.restarts) === undefined) return false;
+          const { cost_usd, cost_source, usage: tokens } = toSpentSummary(spent);
+          driver.run("UPDATE task_summary SET cost_usd = ?, cost_source = ?, usage = ? WHERE task = ?", cost_usd, cost_source, tokens, task.seq);
+          events.append(task, event);
+          return true;
+        },
+        { lazy: true, patient: true },
+      ),
     async requeueTaskIfRunning(task) {
       const isRequeued = await driver.write(
         () => {
@@ -163,12 +175,12 @@ function insertTask(
 
 /** Stores what a result adds to the summary of its task. */
 function keepSummary(driver: SqliteDriver, seq: number, result: ExecutionResult): void {
-  const { model, cost_usd, usage: tokens, error_code } = toEndedSummary(result);
+  const { model, cost_usd, cost_source, usage: tokens, error_code } = toEndedSummary(result);
   driver.run(
-    `INSERT INTO task_summary (task, model, cost_usd, usage, error_code) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (task) DO UPDATE SET model = coalesce(excluded.model, model), cost_usd = excluded.cost_usd, usage = excluded.usage,
-       error_code = excluded.error_code`,
-    ...[seq, model, cost_usd, tokens, error_code],
+    `INSERT INTO task_summary (task, model, cost_usd, cost_source, usage, error_code) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (task) DO UPDATE SET model = coalesce(excluded.model, model), cost_usd = excluded.cost_usd,
+       cost_source = excluded.cost_source, usage = excluded.usage, error_code = excluded.error_code`,
+    ...[seq, model, cost_usd, cost_source, tokens, error_code],
   );
 }
 

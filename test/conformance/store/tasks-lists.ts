@@ -42,7 +42,7 @@ export function taskListConformance(subject: StoreSubject): void {
       const labels = { team: "docs", "ticket/id": "7=8 é" };
       const request = { ...newTask().request, message: "\n  Find the \0 bug \n in main.ts", model: "requested", labels };
       const summaryOf = async (store: Store) => (await store.listTasks({ tenant: "default" }, { before: null, limit: 1 }))[0]?.summary;
-      const unknown = { costUsd: null, usage: null, errorCode: null, labels };
+      const unknown = { costUsd: null, costSource: null, usage: null, errorCode: null, labels };
 
       test("summaries contain title and requested model before the end, and usage, cost and the actual model after it", async () => {
         const { store } = await open();
@@ -51,11 +51,28 @@ export function taskListConformance(subject: StoreSubject): void {
         expect(await summaryOf(store)).toEqual(before);
         expect((await store.findStoredTask("default", "task-1"))?.summary).toEqual(before);
         const usage = { inputTokens: 5, outputTokens: 3, cacheReadTokens: 2 };
-        const result: ExecutionResult = { status: "ok", durationMs: 5, connection: "in-process", model: "actual", usage, costUsd: 0.125 };
+        const cost = { costUsd: 0.125, costSource: "priced" } as const;
+        const result: ExecutionResult = { status: "ok", durationMs: 5, connection: "in-process", model: "actual", usage, ...cost };
         await store.finishTaskIfRunning(task, newFinish({ result }));
-        const after = { title: before.title, model: "actual", usage, costUsd: 0.125, errorCode: null, labels };
+        const after = { title: before.title, model: "actual", usage, ...cost, errorCode: null, labels };
         expect(await summaryOf(store)).toEqual(after);
         expect((await store.findStoredTask("default", "task-1"))?.summary).toEqual(after);
+      });
+
+      test("summaries contain what a running task has spent so far, also after a requeue", async () => {
+        const { store, published } = await open();
+        const task = await started(store, { request });
+        const spent = { usage: { inputTokens: 5, outputTokens: 3 }, costUsd: 0.125, costSource: "runtime" } as const;
+        const event = { type: "usage.reported", data: '{"total":{}}' } as const;
+        expect(await store.reportUsageIfRunning(task, { spent: { ...spent, costUsd: 0.1 }, event })).toBe(true);
+        expect(await store.reportUsageIfRunning(task, { spent, event })).toBe(true);
+        expect(await summaryOf(store)).toMatchObject({ model: "requested", errorCode: null, ...spent });
+        expect(published.map(({ type }) => type)).toEqual(["execution.started", "usage.reported", "usage.reported"]);
+        await store.requeueTaskIfRunning(task);
+        expect(await store.reportUsageIfRunning(task, { spent: { ...spent, costUsd: 1 }, event })).toBe(false);
+        await claim(store);
+        expect(await store.reportUsageIfRunning(task, { spent: { ...spent, costUsd: 1 }, event })).toBe(false);
+        expect(await summaryOf(store)).toMatchObject(spent);
       });
 
       test("summaries keep the requested model and contain the error code of a task that fails, also in the queue", async () => {

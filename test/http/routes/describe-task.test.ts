@@ -9,7 +9,7 @@ const base = storedTask({ provider: "memory", state: "queued", createdAt: now - 
 const running: Task = { ...base, state: "running", startedAt: now - 90_000 };
 const snapshot = (task: Task, silentMs: number | null): TaskSnapshot => ({
   task,
-  summary: { title: "Look.", model: "small", costUsd: 0.5, usage: null, errorCode: null, labels: { a: "b" } },
+  summary: { title: "Look.", model: "small", costUsd: 0.5, costSource: "runtime", usage: null, errorCode: null, labels: { a: "b" } },
   lastProgressAt: now,
   silentMs,
   callback: null,
@@ -75,6 +75,7 @@ test("a task matches its schema and contains neither its request nor its owner",
     title: "Look.",
     model: "small",
     costUsd: 0.5,
+    costSource: "runtime",
     usage: null,
     errorCode: null,
     labels: { a: "b" },

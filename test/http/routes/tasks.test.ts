@@ -113,6 +113,7 @@ test("everything that a task reports is in its events, its result and its callba
   expect([status, output, outputs, costUsd, model]).toEqual(["ok", "One file.", { count: 1 }, 0.25, "small"]);
   expect(usage).toEqual({ inputTokens: 5, outputTokens: 3, thinkingTokens: 1, cacheReadTokens: 2, cacheWriteTokens: 0 });
   expect(others).toEqual({
+    costSource: "runtime",
     resumeToken: "session-1",
     connection: "in-process",
     conversationMessages: [

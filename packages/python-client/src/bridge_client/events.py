@@ -88,6 +88,27 @@ class ExecutionProgressEvent(_Envelope):
     data: dict[str, Any]
 
 
+class Spent(TypedDict):
+    """What a task has spent; None is unknown."""
+
+    usage: Optional[NormalizedUsage]
+    costUsd: Optional[float]
+    costSource: Optional[str]
+
+
+class UsageReportedData(_Data):
+    model: Optional[str]
+    usage: NormalizedUsage
+    costUsd: Optional[float]
+    costSource: Optional[str]
+    total: Spent
+
+
+class UsageReportedEvent(_Envelope):
+    type: Literal["usage.reported"]
+    data: UsageReportedData
+
+
 class _ToolApprovalRequestedData(_ToolData):
     approvalId: str
     expiresAt: Optional[str]
@@ -118,6 +139,7 @@ class ToolApprovalResolvedEvent(_Envelope):
 class _UsageData(_Data, total=False):
     usage: NormalizedUsage
     costUsd: float
+    costSource: str
 
 
 class _ExecutionCompletedData(_UsageData):
@@ -183,6 +205,7 @@ BridgeEvent = Union[
     ToolInvokedEvent,
     ToolCompletedEvent,
     ExecutionProgressEvent,
+    UsageReportedEvent,
     ToolApprovalRequestedEvent,
     ToolApprovalResolvedEvent,
     ExecutionCompletedEvent,

@@ -135,6 +135,8 @@ class NormalizedUsage(_NormalizedUsage, total=False):
     thinkingTokens: int
     cacheReadTokens: int
     cacheWriteTokens: int
+    #: The part of cacheWriteTokens that is kept for an hour.
+    cacheWrite1hTokens: int
 
 
 class _ConversationMessage(TypedDict):
@@ -165,6 +167,8 @@ class ExecutionResult(_ExecutionResult, total=False):
     outputs: dict[str, Any]
     usage: NormalizedUsage
     costUsd: float
+    #: runtime: its own figure. priced: at least in part, tokens multiplied by a price.
+    costSource: str
     model: str
     resumeToken: str
     conversationMessages: list[ConversationMessage]
@@ -203,6 +207,8 @@ class ListedTask(TypedDict):
     model: Optional[str]
     usage: Optional[NormalizedUsage]
     costUsd: Optional[float]
+    #: runtime or priced; None if the cost is unknown.
+    costSource: Optional[str]
     errorCode: Optional[str]
     labels: dict[str, str]
     createdAt: str
