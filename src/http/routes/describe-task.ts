@@ -76,7 +76,9 @@ const listedTask = {
   costSource: z
     .enum(costSources)
     .nullable()
-    .describe("`runtime`: the runtime's own figure. `priced`: at least in part, tokens multiplied by a price. Null if the cost is unknown."),
+    .describe(
+      "`runtime`: the runtime's own figure. `priced`: at least in part, tokens multiplied by a price. Null if the cost is unknown.",
+    ),
   errorCode: errorCodeSchema.nullable().describe("Why the task failed."),
   labels: z.record(z.string(), z.string()),
   createdAt: timestamp,

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { adapterEventData, connections, costSources, type EventType, eventEnvelopeSchema, eventTypes, normalizedUsageSchema } from "#contract";
+import {
+  adapterEventData,
+  connections,
+  costSources,
+  type EventType,
+  eventEnvelopeSchema,
+  eventTypes,
+  normalizedUsageSchema,
+} from "#contract";
 import { errorCodeSchema } from "../wire/result-schema.ts";
 import { timestamp } from "../wire/timestamps.ts";
 

@@ -104,7 +104,13 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
         () => {
           if (driver.get(selectRun, task.seq, task.restarts) === undefined) return false;
           const { cost_usd, cost_source, usage: tokens } = toSpentSummary(spent);
-          driver.run("UPDATE task_summary SET cost_usd = ?, cost_source = ?, usage = ? WHERE task = ?", cost_usd, cost_source, tokens, task.seq);
+          driver.run(
+            "UPDATE task_summary SET cost_usd = ?, cost_source = ?, usage = ? WHERE task = ?",
+            cost_usd,
+            cost_source,
+            tokens,
+            task.seq,
+          );
           events.append(task, event);
           return true;
         },

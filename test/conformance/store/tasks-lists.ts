@@ -3,7 +3,7 @@ import type { ExecutionResult } from "#contract";
 import type { Store } from "../../../src/store/store.ts";
 import type { NewTask } from "../../../src/store/tasks/interface.ts";
 import type { Task } from "../../../src/task.ts";
-import { createOpen, newFinish, newTask, type StoreSubject, started } from "./fixtures.ts";
+import { claim, createOpen, newFinish, newTask, type StoreSubject, started } from "./fixtures.ts";
 
 /** Checks the lists, summaries and searches of tasks in a storage engine. */
 export function taskListConformance(subject: StoreSubject): void {

@@ -135,7 +135,7 @@ test("everything that a task reports is in its events, its result and its callba
     {
       ...envelope,
       type: "execution.completed",
-      data: { output, outputs, usage, costUsd, model, durationMs, connection: others.connection },
+      data: { output, outputs, usage, costUsd, costSource: others.costSource, model, durationMs, connection: others.connection },
     },
   ]);
 
