@@ -51,6 +51,12 @@ const columns: Column<Adapter>[] = [
   { title: "running", value: ({ running }) => running, align: "right" },
   { title: "max", value: ({ maxConcurrent }) => maxConcurrent, align: "right" },
   { title: "queued", value: ({ queued }) => queued, align: "right" },
+  {
+    title: "cooldown",
+    value: ({ cooldownUntil }) => cooldownUntil,
+    shown: ({ cooldownUntil }) => formatRelative(cooldownUntil),
+    style: () => "yellow",
+  },
   { title: "checked", value: ({ health }) => health.checkedAt, shown: ({ health }) => formatRelative(health.checkedAt) },
   { title: "detail", value: ({ health }) => health.detail, isFlexible: true },
 ];
