@@ -58,8 +58,8 @@ export interface Bridge {
 }
 
 /**
- * Runs until it is canceled for the message `wait`, fails for `fail`, reports a usage limit for `limit`, uses a tool and returns every field of a result for `look`, a tool
- * that never ends for `work`, one that waits for an approval for `ask`, and returns any other message.
+ * Runs until it is canceled for the message `wait`, fails for `fail`, reports a usage limit for `limit`, uses a tool and returns every
+ * field of a result for `look`, a tool that never ends for `work`, one that waits for an approval for `ask`, and returns any other message.
  */
 const obey: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };

@@ -577,7 +577,7 @@ export interface Adapter {
   running: number;
   queued: number;
   maxConcurrent: number;
-  /** Until when tasks that may run elsewhere or wait avoid the adapter, because the vendor of its model has rejected calls; null if they do not. */
+  /** Until when tasks that may run elsewhere or wait avoid the adapter, because its vendor has rejected calls; null if they do not. */
   cooldownUntil: string | null;
   /** Null without a cooldown. */
   cooldownReason: string | null;

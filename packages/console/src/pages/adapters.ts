@@ -105,7 +105,7 @@ function renderAdapter(
   </section>`;
 }
 
-/** Tells until when tasks that may run elsewhere avoid the adapter, and why. */
+/** Shows until when tasks that may run elsewhere avoid the adapter, and why. */
 function renderCooldown({ cooldownUntil, cooldownReason }: Adapter, now: number): TemplateResult | typeof nothing {
   if (cooldownUntil === null) return nothing;
   return html`<p class="note warning">
