@@ -2,14 +2,11 @@ import type { ExecutionResult, ModelLimit } from "#contract";
 import { readLimitReset } from "./limit-reset.ts";
 
 /** How long an adapter is avoided after the vendor of its model has rejected calls, and why. */
-export interface Cooldown {
+interface Cooldown {
   /** In ms since the epoch. */
   until: number;
   reason: string;
 }
-
-/** The cooldowns of the adapters of this process. */
-export type Cooldowns = ReturnType<typeof createCooldowns>;
 
 /** The cooldown after a limit whose end is unknown. It doubles with each further one, up to the maximum. */
 const FIRST_MS = 60_000;
