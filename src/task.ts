@@ -78,6 +78,8 @@ export interface TaskIdentity {
 export interface TaskRun extends TaskIdentity {
   /** How often the task was queued again after an interruption. */
   restarts: number;
+  /** Names of the budgets that apply to it, on PostgreSQL; absent if there are none. SQLite keeps them elsewhere. */
+  budgets?: readonly string[];
 }
 
 /** A file of a dispatch. */

@@ -1,6 +1,6 @@
 const types = [
   "execution.started assistant.text assistant.text_discarded tool.invoked tool.completed execution.progress usage.reported",
-  "tool.approval_requested tool.approval_resolved",
+  "budget.warning tool.approval_requested tool.approval_resolved",
   "execution.completed execution.failed callback.delivered callback.dead stream.gap",
 ];
 

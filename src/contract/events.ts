@@ -32,6 +32,7 @@ export type AdapterEventType = (typeof adapterEventTypes)[number];
 export const eventTypes = [
   "execution.started",
   ...adapterEventTypes,
+  "budget.warning",
   "tool.approval_requested",
   "tool.approval_resolved",
   "execution.completed",

@@ -1,6 +1,7 @@
 import { createSessionOperations, createTicketReads, createTicketWrites } from "./access/postgres.ts";
 import { createApprovalReads, createApprovalWrites } from "./approvals/postgres.ts";
 import { createAttentionOperations } from "./attention/postgres.ts";
+import { createBudgetOperations } from "./budgets/postgres.ts";
 import { createBatchWriter } from "./engines/postgres/batch-writer.ts";
 import { connect } from "./engines/postgres/connection.ts";
 import { startPoll } from "./engines/postgres/poll.ts";
@@ -117,8 +118,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const onForeignCallback = (owner: string | null): void => hints.send(`callbacks:${owner ?? "any"}`);
   const { readGapped } = longTexts;
   const outbox = { node: node.id, delivers, onForeignCallback };
+  const budgets = createBudgetOperations(reader, writer, () => hints.send("budgets"));
   const tasks = createTaskWrites(writer, {
-    ...{ ...outbox, readGapped },
+    ...{ ...outbox, readGapped, budgets: budgets.current },
     onStop: (...stop) => onStop(...stop),
     onForeignTask: (provider) => hints.send(`queue:${provider}`),
   });
@@ -159,6 +161,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createTicketWrites(writer, createTicketReads(reader)),
     ...createSessionOperations(reader, clock),
     ...createUsageReads(reader),
+    ...budgets.operations,
     ...createRetentionWrites(writer),
     keepLongTexts: longTexts.keepLongTexts,
     // The commits of PostgreSQL do not block the event loop.

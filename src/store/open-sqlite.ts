@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createSessionOperations, createTicketOperations } from "./access/sqlite.ts";
 import { createApprovalOperations } from "./approvals/sqlite.ts";
 import { createAttentionOperations } from "./attention/sqlite.ts";
+import { createBudgetOperations } from "./budgets/sqlite.ts";
 import { openSqlite } from "./engines/sqlite/driver.ts";
 import { createEventOperations } from "./events/sqlite.ts";
 import { createDeletionOperations } from "./maintenance/sqlite-deletion.ts";
@@ -39,6 +40,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const sessions = createSessionOperations(driver, clock);
   const webhooks = createWebhookOperations(driver, { clock, correctSchedule: callbacks.correctSchedule });
   const usage = createUsageOperations(driver);
+  const budgets = createBudgetOperations(driver, clock);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -48,7 +50,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...events.operations,
     ...approvals.operations,
     ...createTaskReads(driver, longTexts, clock),
-    ...createTaskWrites(driver, { events, approvals, callbacks, usage, clock }),
+    ...createTaskWrites(driver, { events, approvals, callbacks, usage, budgets, clock }),
     ...createTaskListOperations(driver, deletions.operations),
     ...createStopOperations(driver),
     keepLongTexts: longTexts.keepLongTexts,
@@ -61,7 +63,8 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...tickets.operations,
     ...sessions.operations,
     ...usage.operations,
-    ...createRetentionOperations(driver, { deletions, agents, tickets, sessions, webhooks, usage, clock }),
+    ...budgets.operations,
+    ...createRetentionOperations(driver, { deletions, agents, tickets, sessions, webhooks, usage, budgets, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

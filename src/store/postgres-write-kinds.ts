@@ -1,5 +1,6 @@
 import { accessKinds } from "./access/postgres.ts";
 import { approvalKinds } from "./approvals/postgres.ts";
+import { budgetKinds } from "./budgets/postgres.ts";
 import type { AnyKind } from "./engines/postgres/batch-transaction.ts";
 import { eventKinds } from "./events/postgres.ts";
 import { deletionKinds } from "./maintenance/postgres-deletion.ts";
@@ -23,6 +24,7 @@ export const writeKinds: readonly AnyKind[] = [
   ...endKinds,
   ...callbackKinds,
   ...accessKinds,
+  ...budgetKinds,
   checkOperation,
   claimOperation,
   ...deletionKinds,

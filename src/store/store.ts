@@ -1,6 +1,7 @@
 import type { SessionStore, TicketStore } from "./access/interface.ts";
 import type { ApprovalStore } from "./approvals/interface.ts";
 import type { AttentionStore } from "./attention/interface.ts";
+import type { BudgetStore } from "./budgets/interface.ts";
 import type { EventStore } from "./events/interface.ts";
 import type { DeletionStore, MaintenanceStore } from "./maintenance/interface.ts";
 import type { CallbackStore, WebhookStore } from "./posts/interface.ts";
@@ -22,6 +23,7 @@ export interface Store
     AttentionStore,
     DeletionStore,
     UsageStore,
+    BudgetStore,
     TicketStore,
     SessionStore,
     MaintenanceStore {}

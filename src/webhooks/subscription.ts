@@ -4,6 +4,7 @@ import type { EventType } from "#contract";
 /** The types of the event log that a webhook can subscribe to: those that occur a few times per task. */
 const logTypes = [
   "execution.started",
+  "budget.warning",
   "tool.approval_requested",
   "tool.approval_resolved",
   "execution.completed",

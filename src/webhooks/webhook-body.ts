@@ -6,7 +6,7 @@ import { ADAPTER_OFFLINE } from "./subscription.ts";
 /** Builds the body of an event of a task: what it concerns and where to look. Of prompts and outputs, it contains only the title. */
 export function buildTaskBody({ type, at, task, title, approvalId, errorCode }: WebhookEvent, publicUrl: string): string {
   const { taskId, agentId, provider } = task;
-  const page = type === "tool.approval_requested" ? "approvals" : `tasks/${encodeURIComponent(taskId)}`;
+  const page = pagesOfTypes[type] ?? `tasks/${encodeURIComponent(taskId)}`;
   return buildBody(type, at, {
     ...{ taskId, agentId, provider },
     ...(approvalId !== null && { approvalId }),
@@ -15,6 +15,9 @@ export function buildTaskBody({ type, at, task, title, approvalId, errorCode }: 
     url: toConsoleUrl(publicUrl, page),
   });
 }
+
+/** Pages of the console that show more than the task of an event. */
+const pagesOfTypes: Readonly<Record<string, string>> = { "tool.approval_requested": "approvals", "budget.warning": "usage" };
 
 /** Builds the body of the event that an adapter of a node is offline. */
 export const buildAdapterBody = (adapter: { provider: string; node: string; at: number }, publicUrl: string): string =>

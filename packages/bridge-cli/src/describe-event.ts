@@ -21,6 +21,8 @@ function describeData({ type, data }: BridgeEvent): string {
       return `${data.toolName} ${toJson(data.input)}`;
     case "tool.completed":
       return `${data.toolName}${data.isError ? " failed" : ""} ${toJson(data.output)}`;
+    case "budget.warning":
+      return `${data.budget} has reached ${Math.round(data.share * 100)} % of its maximum`;
     case "tool.approval_requested":
       return `${data.approvalId} ${data.toolName} ${toJson(data.input)}`;
     case "tool.approval_resolved":
@@ -40,7 +42,7 @@ const MIN_TEXT_WIDTH = 20;
 function styleOf({ type }: BridgeEvent): Style {
   if (type === "execution.failed" || type === "callback.dead") return "red";
   if (type === "execution.completed" || type === "callback.delivered") return "green";
-  return type === "tool.approval_requested" ? "yellow" : "dim";
+  return type === "tool.approval_requested" || type === "budget.warning" ? "yellow" : "dim";
 }
 
 const toJson = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));

@@ -27,6 +27,7 @@ const eventTypes: readonly EventType[] = [
   "assistant.text_discarded",
   "tool.invoked",
   "tool.completed",
+  "budget.warning",
   "tool.approval_requested",
   "tool.approval_resolved",
   "callback.delivered",

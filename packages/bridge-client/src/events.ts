@@ -18,6 +18,15 @@ interface EventData {
     costSource: CostSource | null;
     total: { usage: NormalizedUsage | null; costUsd: number | null; costSource: CostSource | null };
   };
+  /** The task has raised what is spent of a budget to one of its thresholds; `share` 0.8 is 80 % of the maximum. */
+  "budget.warning": {
+    budget: string;
+    share: number;
+    spentUsd: number;
+    maxCostUsd: number | null;
+    spentTokens: number;
+    maxTokens: number | null;
+  };
   "tool.approval_requested": { approvalId: string; toolCallId: string; toolName: string; input: unknown; expiresAt: string | null };
   "tool.approval_resolved": {
     approvalId: string;

@@ -344,6 +344,7 @@ export interface Webhook {
 /** The types of events that webhooks can get. */
 export type WebhookType =
   | "execution.started"
+  | "budget.warning"
   | "tool.approval_requested"
   | "tool.approval_resolved"
   | "execution.completed"
@@ -577,10 +578,6 @@ export interface Adapter {
   running: number;
   queued: number;
   maxConcurrent: number;
-  /** Until when tasks that may run elsewhere or wait avoid the adapter, because its vendor has rejected calls; null if they do not. */
-  cooldownUntil: string | null;
-  /** Null without a cooldown. */
-  cooldownReason: string | null;
   /** Names of the running nodes that have the adapter. */
   nodes: string[];
 }

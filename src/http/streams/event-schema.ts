@@ -50,6 +50,17 @@ const kinds = {
     description: "What the runtime has used since the last report, and the total of the task so far.",
     data: z.object({ model: z.string().nullable(), ...reported, usage: normalizedUsageSchema, total: z.object(reported) }),
   },
+  "budget.warning": {
+    description: "The task has raised what is spent of a budget to one of its thresholds. Once per threshold and period.",
+    data: z.object({
+      budget: z.string(),
+      share: z.number().describe("The threshold, as a share of the maximum: 0.8 is 80 %."),
+      spentUsd: z.number(),
+      maxCostUsd: z.number().nullable(),
+      spentTokens: count,
+      maxTokens: count.nullable(),
+    }),
+  },
   "tool.approval_requested": {
     description: "A tool call waits for an approval.",
     data: z.object({ approvalId: z.string(), ...call, input, expiresAt: timestamp.nullable() }),

@@ -2,7 +2,7 @@
 export interface Invariant {
   /** What is wrong with a task that the query returns. */
   fault: string;
-  /** Selects `tenant` and `id`. */
+  /** Selects `tenant` and `id`; of a budget, "budget" and its name. */
   sql: string;
 }
 
@@ -31,6 +31,18 @@ export const invariants: readonly Invariant[] = [
   {
     fault: "an approval is pending although its task is not running",
     sql: "SELECT t.tenant, t.id FROM approval a JOIN task t ON t.seq = a.task WHERE a.state = 'pending' AND t.state <> 'running' ORDER BY t.seq",
+  },
+  {
+    fault: "a task that does not run has reserved in a budget",
+    sql: `SELECT t.tenant, t.id FROM task_budget b JOIN task t ON t.seq = b.task
+      WHERE b.starts_at IS NOT NULL AND t.state <> 'running' ORDER BY t.seq`,
+  },
+  {
+    fault: "the reservations of a budget are not those of its running tasks",
+    sql: `SELECT 'budget' AS tenant, p.name AS id FROM budget_period p
+      LEFT JOIN (SELECT name, starts_at, sum(reserved_micros) AS micros, sum(reserved_tokens) AS tokens FROM task_budget
+        WHERE starts_at IS NOT NULL GROUP BY name, starts_at) b ON b.name = p.name AND b.starts_at = p.starts_at
+      WHERE p.reserved_micros <> coalesce(b.micros, 0) OR p.reserved_tokens <> coalesce(b.tokens, 0) ORDER BY p.name, p.starts_at`,
   },
 ];
 

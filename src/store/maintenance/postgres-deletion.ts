@@ -65,7 +65,7 @@ const selectParent = {
   text: "SELECT p.finished_at FROM task t JOIN task p ON p.seq = t.parent_seq WHERE t.seq = $1",
 };
 
-const deleteSmallRows = ["callback_dedup", "callback", "approval", "task_label", "webhook_delivery"].map((table) => ({
+const deleteSmallRows = ["callback_dedup", "callback", "approval", "task_label", "task_budget", "webhook_delivery"].map((table) => ({
   name: `delete_${table}`,
   text: `DELETE FROM ${table} WHERE task = ANY ($1::bigint[])`,
 }));

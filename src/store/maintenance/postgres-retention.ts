@@ -1,4 +1,5 @@
 import { SESSION_LIFETIME_MS, TICKET_LIFETIME_MS } from "../access/interface.ts";
+import { removeExpiredBudgets } from "../budgets/postgres.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
@@ -42,7 +43,7 @@ async function prune({ olderThanMs, limit }: Slice, transaction: Transaction): P
   const sessions = await transaction.query(pruneSessions, [now, now + SESSION_LIFETIME_MS]);
   const markers = await transaction.query(pruneMarkers, [MARKER_LIFETIME_MS]);
   const deliveries = await transaction.query(pruneDeliveries, [age.before, limit]);
-  const usage = await removeExpiredUsage(transaction);
+  const usage = (await removeExpiredUsage(transaction)) + (await removeExpiredBudgets(transaction));
   const events = await pruneEvents(age, { limit, transaction });
   const tasks = await pruneTasks(age, { limit, transaction });
   const removed = tokens.length + tickets.length + sessions.length + markers.length + deliveries.length + usage + events + tasks;
@@ -174,7 +175,7 @@ const selectPart = {
 };
 
 const deleteTask = [
-  ...["callback_dedup", "callback", "approval", "task_label", "text_chunk"].map((table) => [table, "task"] as const),
+  ...["callback_dedup", "callback", "approval", "task_label", "task_budget", "text_chunk"].map((table) => [table, "task"] as const),
   ["task", "seq"] as const,
 ].map(([table, key]) => ({ name: `prune_${table}`, text: `DELETE FROM ${table} WHERE ${key} = ANY ($1::bigint[])` }));
 

@@ -23,7 +23,16 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
     );
 
   function detach(seq: number): void {
-    for (const table of ["callback_dedup", "callback", "approval", "stop_request", "task_summary", "task_label", "webhook_delivery"])
+    for (const table of [
+      "callback_dedup",
+      "callback",
+      "approval",
+      "stop_request",
+      "task_summary",
+      "task_label",
+      "task_budget",
+      "webhook_delivery",
+    ])
       driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
     driver.run(
       `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,

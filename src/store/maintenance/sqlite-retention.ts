@@ -1,4 +1,5 @@
 import type { createSessionOperations, createTicketOperations } from "../access/sqlite.ts";
+import type { createBudgetOperations } from "../budgets/sqlite.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createWebhookOperations } from "../posts/sqlite-webhooks.ts";
 import type { createAgentOperations } from "../tasks/sqlite-lists.ts";
@@ -15,13 +16,14 @@ interface Dependencies {
   sessions: Pick<ReturnType<typeof createSessionOperations>, "removeExpired">;
   webhooks: Pick<ReturnType<typeof createWebhookOperations>, "prune">;
   usage: Pick<ReturnType<typeof createUsageOperations>, "removeExpired">;
+  budgets: Pick<ReturnType<typeof createBudgetOperations>, "removeExpired">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
 export function createRetentionOperations(
   driver: SqliteDriver,
-  { deletions, agents, tickets, sessions, webhooks, usage, clock }: Dependencies,
+  { deletions, agents, tickets, sessions, webhooks, usage, budgets, clock }: Dependencies,
 ) {
   /** Deletes the oldest events. */
   function pruneEvents(age: Age, limit: number): number {
@@ -71,7 +73,16 @@ export function createRetentionOperations(
     );
     for (const row of rows) {
       const seq = Number(row["seq"]);
-      for (const table of ["callback_dedup", "callback", "approval", "stop_request", "task_summary", "task_label", "text_chunk"])
+      for (const table of [
+        "callback_dedup",
+        "callback",
+        "approval",
+        "stop_request",
+        "task_summary",
+        "task_label",
+        "task_budget",
+        "text_chunk",
+      ])
         driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
@@ -89,8 +100,8 @@ export function createRetentionOperations(
           const now = clock();
           const age = { now, before: now - olderThanMs };
           const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);
-          const others =
-            webhooks.prune(age.before, limit) + tickets.removeExpired(now) + sessions.removeExpired(now) + usage.removeExpired(now);
+          const expiring = [tickets, sessions, usage, budgets];
+          const others = expiring.reduce((removed, part) => removed + part.removeExpired(now), webhooks.prune(age.before, limit));
           return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + others;
         },
         { lazy: true },

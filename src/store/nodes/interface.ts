@@ -157,10 +157,10 @@ export interface SharedFiles {
 
 /**
  * What a node reports to all nodes after a commit: new events, a task that waits for a provider, a stop request, a change of the nodes,
- * deliveries to webhooks that it will not post, or a due callback, with the id of the node that posts it, or `any` if no node has its
- * origin. A hint can be lost, so every node also polls.
+ * room in a budget, deliveries to webhooks that it will not post, or a due callback, with the id of the node that posts it, or `any` if no
+ * node has its origin. A hint can be lost, so every node also polls.
  */
-export type Hint = "events" | "stops" | "nodes" | "deliveries" | `queue:${string}` | `callbacks:${string}`;
+export type Hint = "events" | "stops" | "nodes" | "budgets" | "deliveries" | `queue:${string}` | `callbacks:${string}`;
 
 /** Whether a hint concerns a node: only one node posts the callbacks of an origin. */
 export const concernsNode = (hint: Hint, node: string): boolean =>

@@ -14,6 +14,7 @@ import type {
   TenantQuota,
   TraceContext,
 } from "../../task.ts";
+import type { BudgetAsk } from "../budgets/interface.ts";
 import type { NewEvent } from "../events/interface.ts";
 import type { Page } from "../page.ts";
 import type { Callback, CallbackState, NewCallback } from "../posts/interface.ts";
@@ -62,7 +63,10 @@ export interface TaskStore {
    * Parents whose children wait for the same provider take turns.
    */
   startNextTaskIfQueued(filter: ClaimFilter): Promise<Task | null>;
-  /** Stores what a running task has spent so far, together with its event; returns false if the task has ended. Part of the next commit. */
+  /**
+   * Stores what a running task has spent so far, together with its event, and counts it in its budgets. Returns false if the task has
+   * ended. Part of the next commit.
+   */
   reportUsageIfRunning(task: TaskRun, report: UsageReport): Promise<boolean>;
   /** Once per task: returns false if the task is not running, was requeued before, or should stop. */
   requeueTaskIfRunning(task: TaskRun): Promise<boolean>;
@@ -93,6 +97,8 @@ export interface NewTask extends TraceContext {
   provider: string;
   /** Tags that a node must have to start the task. */
   needs: readonly string[];
+  /** What it asks of the budgets that apply to it; absent: none. Such a task starts only by a claim. */
+  asks?: readonly BudgetAsk[] | undefined;
   request: TaskRequest;
   fingerprint: string;
 }
@@ -130,6 +136,8 @@ export interface QueuedNeeds {
   needs: readonly string[];
   /** Whether a running task uses its resume token. */
   isSessionInUse: boolean;
+  /** What it needs of budgets. */
+  budgets: readonly BudgetAsk[];
 }
 
 /** What a task waits for, and how far it is. */

@@ -1,12 +1,23 @@
 import { BridgeError } from "../../errors.ts";
 import type { Task } from "../../task.ts";
+import { insertAsks } from "../budgets/postgres-reservations.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Row, Value } from "../engines/postgres/connection.ts";
 import type { OperationKind, Outcome, Transaction } from "../engines/postgres/operation-kind.ts";
 import { toColumns as toColumnArrays } from "../engines/postgres/statements.ts";
 import type { InsertOptions, NewTask } from "./interface.ts";
 import { countRunning, isSessionBusy, lockAgent } from "./postgres-starts.ts";
-import { labelColumns, taskColumns, toInsertedTask, toLabelRows, toNewSummary, toRequestColumns, toStartEvent, toTask } from "./rows.ts";
+import {
+  encodeBudgets,
+  labelColumns,
+  taskColumns,
+  toInsertedTask,
+  toLabelRows,
+  toNewSummary,
+  toRequestColumns,
+  toStartEvent,
+  toTask,
+} from "./rows.ts";
 
 /** A task to accept: queued, or started on this node. */
 interface Accept extends InsertOptions {
@@ -39,6 +50,11 @@ export const acceptOperation: OperationKind<Accept, Accepted> = {
       const row = inserted.get(keyOf(task));
       return row === undefined ? [] : toLabelRows(task, Number(row["seq"]));
     });
+    const asks = inputs.flatMap(({ task }) => {
+      const row = inserted.get(keyOf(task));
+      return row === undefined ? [] : (task.asks ?? []).map((ask) => ({ ...ask, task: Number(row["seq"]) }));
+    });
+    await insertAsks(asks, transaction);
     if (labels.length > 0) await transaction.query(insertLabels, toColumnArrays(labelColumns, labels));
     const others = inputs.filter(({ task }) => !inserted.has(keyOf(task)));
     const found = others.length === 0 ? new Map<string, Row>() : toMap(await findTasks(others, transaction));
@@ -66,9 +82,9 @@ async function insert(inputs: readonly Accept[], transaction: Transaction): Prom
 /** Children do not count, because their parent does. */
 const isLimited = ({ task, starts, limits }: Accept): boolean => starts && limits !== undefined && task.parent === null;
 
-/** Whether this node may start the task, as far as it depends on the node. */
+/** Whether this node may start the task, as far as it depends on the node. A task with budgets needs a claim, which reserves. */
 const isAble = ({ task, starts }: Accept, { isMember, tags }: Transaction): boolean =>
-  starts && isMember && task.needs.every((tag) => tags.includes(tag));
+  starts && task.asks === undefined && isMember && task.needs.every((tag) => tags.includes(tag));
 
 /** The tasks that may start within the limits of their tenants. */
 async function selectWithinLimits(able: readonly Accept[], transaction: Transaction): Promise<readonly Accept[]> {
@@ -124,6 +140,7 @@ const columns = [
   "title",
   "model",
   "callback_url",
+  "budgets",
 ] as const;
 const numbers: ReadonlySet<string> = new Set(["parent_seq"]);
 const names = columns.join(", ");
@@ -165,6 +182,7 @@ function toColumns(inputs: readonly Accept[], starting: ReadonlySet<Accept>): Va
       fingerprint: task.fingerprint,
       traceparent: task.traceparent,
       tracestate: task.tracestate,
+      budgets: encodeBudgets(task.asks),
       resume_token: resumeToken === undefined ? null : toColumnText(resumeToken),
       needs: toArrayLiteral(task.needs),
       starts: starting.has(input) ? 1 : 0,

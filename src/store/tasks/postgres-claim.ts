@@ -1,4 +1,6 @@
 import type { Task } from "../../task.ts";
+import type { LimitsAt } from "../budgets/interface.ts";
+import { fitsBudgets, type LargestAsks, openStartLedger, type StartLedger } from "../budgets/postgres-reservations.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, Outcome, Transaction } from "../engines/postgres/operation-kind.ts";
 import type { ClaimFilter } from "./interface.ts";
@@ -8,6 +10,9 @@ import { taskColumns, toStartEvent, toTask } from "./rows.ts";
 /** The start of the next queued task on a node. */
 export interface Claim extends ClaimFilter {
   node: string;
+  /** Names of the budgets that can hold tasks back. */
+  budgets: readonly string[];
+  limitsAt: LimitsAt;
 }
 
 /** What a claim has found. */
@@ -34,8 +39,10 @@ export const claimOperation: OperationKind<Claim, Claimed> = {
   isRepeatable: true,
   startsTask: () => true,
   limitedTenantOf: ({ tenant, limits }) => (limits === undefined ? null : tenant),
+  budgetsOf: ({ budgets }) => budgets,
   async run(inputs, transaction) {
-    // One statement after the other, because each one sees what the earlier ones have started. All without a limit are sent at once.
+    // One statement after the other, because each one sees what the earlier ones have started. All without a limit and a budget are sent at
+    // once.
     const outcomes = inputs.map(() => NOTHING);
     await Promise.all(
       mergeEqual(inputs).map(async (indexes) => {
@@ -46,26 +53,46 @@ export const claimOperation: OperationKind<Claim, Claimed> = {
         for (const [position, index] of indexes.entries()) outcomes[index] = claimed[position] as Outcome<Claimed>;
       }),
     );
-    const limited = [...inputs.entries()].filter(([, { limits }]) => limits !== undefined);
+    const limited = [...inputs.entries()].filter(([, input]) => isLimited(input));
+    if (limited.length === 0) return outcomes;
     const running = await countRunning(
-      limited.map(([, { tenant }]) => tenant),
+      limited.flatMap(([, { tenant, limits }]) => (limits === undefined ? [] : [tenant])),
       transaction,
     );
-    for (const [index, input] of limited) outcomes[index] = await claimWithinLimits(input, running, transaction);
+    const ledger = await openLedger(
+      limited.map(([, input]) => input),
+      transaction,
+    );
+    for (const [index, input] of limited) outcomes[index] = await claimWithinLimits(input, { running, ledger }, transaction);
+    await ledger.store();
     return outcomes;
   },
 };
 
+/** Whether the claim is limited by running tasks or by budgets. */
+const isLimited = ({ limits, budgets }: Claim): boolean => limits !== undefined || budgets.length > 0;
+
+/** Opens the budgets that the batch has locked. */
+function openLedger(inputs: readonly Claim[], transaction: Transaction): Promise<StartLedger> {
+  const locked = new Set(inputs.flatMap(({ budgets }) => budgets));
+  const limitsAt = inputs[0]?.limitsAt ?? (() => []);
+  return openStartLedger(
+    limitsAt(transaction.now).filter(({ name }) => locked.has(name)),
+    transaction,
+  );
+}
+
 const NOTHING: Outcome<Claimed> = { output: { task: null, next: null } };
 
 /**
- * The indexes of claims that one statement answers: equal ones of dispatched tasks, without limits. Each start of a child changes whose
- * turn it is.
+ * The indexes of claims that one statement answers: equal ones of dispatched tasks, without limits and budgets. Each start of a child
+ * changes whose turn it is.
  */
 function mergeEqual(inputs: readonly Claim[]): number[][] {
   const groups = new Map<string, number[]>();
-  for (const [index, { provider, tenant, kind, exceptAgents, limits }] of inputs.entries()) {
-    if (limits !== undefined) continue;
+  for (const [index, input] of inputs.entries()) {
+    const { provider, tenant, kind, exceptAgents } = input;
+    if (isLimited(input)) continue;
     const key = kind === "child" ? String(index) : JSON.stringify([provider, tenant, exceptAgents]);
     groups.set(key, [...(groups.get(key) ?? []), index]);
   }
@@ -74,22 +101,32 @@ function mergeEqual(inputs: readonly Claim[]): number[][] {
   );
 }
 
-async function claimWithinLimits(input: Claim, running: RunningCounts, transaction: Transaction): Promise<Outcome<Claimed>> {
-  const { tenant, limits, exceptAgents } = input;
-  if (limits === undefined || !running.mayStart(tenant, null, limits)) return NOTHING;
-  const allowed = { ...input, exceptAgents: [...exceptAgents, ...running.agentsAtLimit(tenant, limits)] };
-  const [outcome = NOTHING] = await claim([allowed], transaction);
-  if (outcome.output.task !== null) running.addStart(tenant, outcome.output.task.agentId);
+async function claimWithinLimits(
+  input: Claim,
+  { running, ledger }: { running: RunningCounts; ledger: StartLedger },
+  transaction: Transaction,
+): Promise<Outcome<Claimed>> {
+  const { tenant, limits, exceptAgents, kind } = input;
+  if (limits !== undefined && !running.mayStart(tenant, null, limits)) return NOTHING;
+  const agents = limits === undefined ? exceptAgents : [...exceptAgents, ...running.agentsAtLimit(tenant, limits)];
+  // Children wait for no budget, because their parent holds a slot meanwhile.
+  const asks = kind === "child" ? null : ledger.findLargestAsks(input);
+  const [outcome = NOTHING] = await claim([{ ...input, exceptAgents: agents }], transaction, asks);
+  const { task } = outcome.output;
+  if (task === null) return outcome;
+  running.addStart(tenant, task.agentId);
+  if (task.budgets !== undefined) await ledger.reserve(task.seq);
   return outcome;
 }
 
-/** Runs equal claims. Returns one outcome for each. */
-async function claim(inputs: readonly Claim[], transaction: Transaction): Promise<Outcome<Claimed>[]> {
+/** Runs equal claims. `asks`: the largest asks of budgets that hold tasks back. Returns one outcome for each. */
+async function claim(inputs: readonly Claim[], transaction: Transaction, asks: LargestAsks | null = null): Promise<Outcome<Claimed>[]> {
   const [input] = inputs;
   if (input === undefined || !transaction.isMember) return inputs.map(() => NOTHING);
   const { provider, tenant, kind, exceptAgents, node } = input;
   const values = [provider, tenant, exceptAgents, node, transaction.now, transaction.tags, Date.now(), inputs.length];
-  const candidates = await transaction.query(kind === "child" ? claimChild : claimDispatched, values);
+  const dispatched = asks === null ? claimDispatched : claimDispatchedInBudgets;
+  const candidates = await transaction.query(kind === "child" ? claimChild : dispatched, [...values, ...(asks ?? [])]);
   const rows = [...candidates.filter(isStarted), ...candidates.filter((row) => !isStarted(row))];
   const [firstBound] = rows.filter(({ state }) => state === "queued");
   if (firstBound !== undefined) await transaction.query(bindTasks, [provider, tenant, node, Number(firstBound["seq"]), MAX_BOUND]);
@@ -121,10 +158,10 @@ const kindOfTask = (task: string): string => `CASE WHEN ${task}.parent_seq IS NU
  * Queued tasks of one kind whose tags this node has, in the order of the index for each place. The tags are compared here, because a claim
  * would otherwise look up each task of a long queue by its number.
  */
-const queuedAt = (place: string, kind: ClaimFilter["kind"]): string =>
+const queuedAt = (place: string, { kind, condition }: { kind: ClaimFilter["kind"]; condition: string }): string =>
   `SELECT q.seq, q.parent_seq FROM task q
    WHERE q.state = 'queued' AND q.provider = $1 AND q.tenant = $2 AND coalesce(q.node, '') = ${place}
-     AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")})`;
+     AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")}) ${condition}`;
 
 /**
  * `next` is the oldest tasks that this node may start, as far as the tasks show. Conditions on `t` repeat those on `q` that can change:
@@ -135,11 +172,11 @@ const queuedAt = (place: string, kind: ClaimFilter["kind"]): string =>
  * place after the beginning of the statement, which the statement does not see. Then it changes nothing, and the next claim does. A child
  * belongs to the node of its parent, wherever its agent lives.
  */
-const claimInOrder = (kind: ClaimFilter["kind"], turn: string): string => {
+const claimInOrder = (kind: ClaimFilter["kind"], turn: string, condition = ""): string => {
   const startsHere = kind === "child" ? "true" : "(home.place = $4 OR home.agent_id IN (SELECT agent_id FROM placed))";
   return `WITH next AS MATERIALIZED (
      SELECT t.seq, t.tenant, t.agent_id, t.resume_token
-     FROM (${["$4", "''"].map((place) => `(${queuedAt(place, kind)} ORDER BY q.seq)`).join(" UNION ALL ")}) AS waiting
+     FROM (${["$4", "''"].map((place) => `(${queuedAt(place, { kind, condition })} ORDER BY q.seq)`).join(" UNION ALL ")}) AS waiting
      JOIN task t ON t.seq = waiting.seq AND t.state = 'queued' AND (t.node = $4 OR t.node IS NULL) AND t.needs <@ $6::text[] ${turn}
      LIMIT $8::bigint FOR NO KEY UPDATE OF t SKIP LOCKED),
    home AS MATERIALIZED (
@@ -161,6 +198,12 @@ const claimInOrder = (kind: ClaimFilter["kind"], turn: string): string => {
 };
 
 export const claimDispatched = { name: "claim_dispatched", text: claimInOrder("dispatched", "ORDER BY waiting.seq") };
+
+/** The same for the tasks for which budgets have room. */
+const claimDispatchedInBudgets = {
+  name: "claim_dispatched_in_budgets",
+  text: claimInOrder("dispatched", "ORDER BY waiting.seq", `AND ${fitsBudgets(["$9", "$10", "$11"])}`),
+};
 
 /**
  * Children of the parent that has waited longest start first, so that a parent with many children does not delay the others. The count

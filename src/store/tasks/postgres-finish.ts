@@ -1,8 +1,12 @@
 import type { Task } from "../../task.ts";
 import { rejectApprovals } from "../approvals/postgres.ts";
+import type { LimitsAt } from "../budgets/interface.ts";
+import { changeReservations, type HeldChange } from "../budgets/postgres-reservations.ts";
+import { settle, toRunTotal } from "../budgets/rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { OperationKind, Outcome, TaskEvent, Transaction } from "../engines/postgres/operation-kind.ts";
 import { toColumns } from "../engines/postgres/statements.ts";
+import type { NewEvent } from "../events/interface.ts";
 import { type ReadGapped, toNewDueCallback, toStoredBody } from "../posts/callback-rows.ts";
 import type { DueCallback, NewCallback } from "../posts/interface.ts";
 import { takeOrigins } from "../posts/postgres-origins.ts";
@@ -23,6 +27,7 @@ interface End {
   /** The node that stores the end, and its rollup of usage. */
   node: string;
   rollup: UsageRollup;
+  limitsAt: LimitsAt;
 }
 
 /** An ended task and its new callback. */
@@ -40,6 +45,8 @@ interface NewDueCallback {
 /** What the writes of ends have found: the events of rejected approvals by task, and the nodes that have the origins of callbacks. */
 interface Written {
   rejections: ReadonlyMap<number, TaskEvent[]>;
+  /** Warnings about budgets by task. */
+  warnings: ReadonlyMap<number, readonly NewEvent[]>;
   owners: ReadonlyMap<string, string>;
 }
 
@@ -54,7 +61,9 @@ export const finishOperation: OperationKind<End, Ended | null> = {
   name: "finish",
   keyOf: ({ task }) => task.seq,
   isRepeatable: true,
-  overlaps: () => true,
+  budgetsOf: ({ task }) => task.budgets ?? [],
+  // Its counts of budgets are read before they are written.
+  overlaps: (inputs) => inputs.every(({ task }) => task.budgets === undefined),
   async run(inputs, transaction) {
     const allowed = new Map<End, AllowedEnd>();
     for (const input of inputs) if (isAllowed(input, transaction)) allowed.set(input, toAllowedEnd(input, transaction.now));
@@ -79,24 +88,25 @@ const toAllowedEnd = (end: End, now: number): AllowedEnd => ({
 
 /** Sends all statements at once, except the one that takes origins. */
 async function write(ends: readonly AllowedEnd[], transaction: Transaction): Promise<Written> {
-  if (ends.length === 0) return { rejections: new Map(), owners: new Map() };
+  if (ends.length === 0) return { rejections: new Map(), warnings: new Map(), owners: new Map() };
   const callbacks = toCallbackRows(ends);
   const withoutTexts = ends.filter(({ finish, callback }) => !finish.storedResult?.gaps.length && !callback?.gaps?.length);
   const tokens = toTokenRows(ends);
   const origins = callbacks.map(({ origin }) => origin);
-  const [owners, rejections] = await Promise.all([
+  const [owners, rejections, warnings] = await Promise.all([
     origins.length > 0 ? takeOrigins(origins, ends[0]?.deliverer ?? null, transaction) : new Map<string, string>(),
     rejectApprovals(
       ends.map(({ task, finish }) => ({ task: task.seq, reason: finish.result.error ?? "The task has ended." })),
       transaction,
     ),
+    settleBudgets(ends, transaction),
     transaction.query(updateTasks, [...toColumns(endNames, ends.map(toTaskRow)), transaction.now, Date.now()]),
     transaction.query(deleteUnusedTexts, [withoutTexts.map(({ task }) => task.seq)]),
     callbacks.length > 0 ? transaction.query(insertCallbacks, [...toColumns(callbackNames, callbacks), transaction.now]) : null,
     tokens.length > 0 ? transaction.query(upsertTokens, [...toColumns(tokenNames, tokens), transaction.now]) : null,
     addUsageOf(ends, transaction),
   ]);
-  return { rejections, owners };
+  return { rejections, warnings, owners };
 }
 
 /** All ends of a batch are those of one node. */
@@ -104,6 +114,18 @@ async function addUsageOf(ends: readonly AllowedEnd[], transaction: Transaction)
   const [first] = ends;
   if (first === undefined) return;
   await addUsage(first.rollup.sum(ends.map((end) => ({ ...end, now: transaction.now }))), first.node, transaction);
+}
+
+/** Replaces the reservations of the tasks by what they have used. Returns the warnings by task. */
+async function settleBudgets(ends: readonly AllowedEnd[], transaction: Transaction): Promise<Map<number, NewEvent[]>> {
+  const limited = ends.filter(({ task }) => task.budgets !== undefined);
+  const changes = limited.map(({ task, finish }): HeldChange => {
+    const total = toRunTotal(finish.result);
+    return { task: task.seq, change: (period, reservation) => settle(period, reservation, total) };
+  });
+  const limitsAt = limited[0]?.limitsAt ?? (() => []);
+  const outcomes = await changeReservations(changes, { limitsAt, isEnd: true }, transaction);
+  return new Map(outcomes.map(({ events }, index) => [limited[index]?.task.seq ?? 0, events]));
 }
 
 const endNames = ["seq", "state", "result", "gaps", "model", "cost_usd", "cost_source", "usage", "error_code"] as const;
@@ -161,9 +183,10 @@ function toTokenRows(ends: readonly AllowedEnd[]) {
   );
 }
 
-function toOutcome(end: AllowedEnd | undefined, now: number, { rejections, owners }: Written): Outcome<Ended | null> {
+function toOutcome(end: AllowedEnd | undefined, now: number, { rejections, warnings, owners }: Written): Outcome<Ended | null> {
   if (end === undefined) return { output: null };
   const { task, from, finish, callback } = end;
+  const events = (warnings.get(task.seq) ?? []).map((warning) => ({ task, ...warning }));
   const start = from === "queued" && task.restarts === 0 ? [{ task, ...toStartEvent(task) }] : [];
   return {
     output: {
@@ -173,6 +196,6 @@ function toOutcome(end: AllowedEnd | undefined, now: number, { rejections, owner
         owner: owners.get(callback.origin) ?? null,
       },
     },
-    events: [...start, ...(rejections.get(task.seq) ?? []), { task, ...finish.event }],
+    events: [...start, ...(rejections.get(task.seq) ?? []), ...events, { task, ...finish.event }],
   };
 }

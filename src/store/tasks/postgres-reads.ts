@@ -1,5 +1,6 @@
 import type { ExecutionResult } from "#contract";
 import type { StopRequest, TaskIdentity } from "../../task.ts";
+import { budgetNeeds } from "../budgets/postgres-reservations.ts";
 import { toColumnText } from "../column-text.ts";
 import { tagsOfNode } from "../engines/postgres/batch-transaction.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
@@ -122,7 +123,8 @@ const selectStatuses = toStatement(
      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - greatest(newest.at, t.started_at) AS silent_ms,
      EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending') AS is_approval_pending,
      (SELECT count(*) FROM task child WHERE child.parent_seq = t.seq) AS child_count,
-     q.seq IS NOT NULL AND ${isSessionInUse} AS is_session_in_use
+     q.seq IS NOT NULL AND ${isSessionInUse} AS is_session_in_use,
+     CASE WHEN t.state = 'queued' AND t.budgets IS NOT NULL THEN ${budgetNeeds} END AS budgets
    FROM unnest($1::bigint[]) AS given (seq) JOIN task t ON t.seq = given.seq
    LEFT JOIN callback c ON c.task = t.seq LEFT JOIN task q ON q.seq = t.seq AND q.state = 'queued'
    LEFT JOIN LATERAL (SELECT e.at FROM event e WHERE e.task = t.seq AND ${isExecution} ORDER BY e.number DESC LIMIT 1) AS newest ON true`,

@@ -1,5 +1,8 @@
 import type { StopRequest, Task, TaskIdentity, TaskRun } from "../../task.ts";
 import { rejectApprovals } from "../approvals/postgres.ts";
+import type { BudgetUse, LimitsAt } from "../budgets/interface.ts";
+import { changeReservations, type HeldChange, limitsOf } from "../budgets/postgres-reservations.ts";
+import { meter, settle, toAmounts, UNKNOWN_TOTAL } from "../budgets/rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
@@ -23,6 +26,8 @@ interface Dependencies {
   /** Whether this node posts callbacks. */
   delivers: boolean;
   readGapped: ReadGapped;
+  /** The budgets in use, and what learns of changes. */
+  budgets(): BudgetUse;
   /** Called after a stop request was stored. */
   onStop?(task: TaskIdentity, stop: StopRequest): void;
   /** Called after a claim has found a task of this provider that another node starts. */
@@ -33,15 +38,16 @@ interface Dependencies {
 
 /** The writes that change the state of a task or append to its log. */
 export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencies: Dependencies) {
-  const { node, delivers, readGapped, onStop = () => {}, onForeignTask = () => {}, onForeignCallback = () => {} } = dependencies;
+  const { node, delivers, readGapped, budgets, onStop = () => {}, onForeignTask = () => {}, onForeignCallback = () => {} } = dependencies;
   const rollup = createUsageRollup();
   let announceCallback: (callback: DueCallback) => void = () => {};
 
   async function end(from: "queued" | "running", task: Task, finish: Finish, patient: boolean): Promise<Task | null> {
     const bytes = finish.storedResult?.json.length ?? 0;
-    const input = { task, from, finish, deliverer: delivers ? node : null, node, rollup };
+    const input = { task, from, finish, deliverer: delivers ? node : null, node, rollup, limitsAt: budgets().limitsAt };
     const ended = await writer.write(finishOperation, input, { patient, bytes });
     if (ended === null) return null;
+    if (task.budgets !== undefined) budgets().onRoom();
     const { callback } = ended;
     if (callback?.owner === node) announceCallback(callback.toCallback(readGapped));
     else if (callback !== null) onForeignCallback(callback.owner);
@@ -56,7 +62,9 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
     },
     async startNextTaskIfQueued(filter) {
       // Each claim runs in a separate batch, so that tasks of agents on other nodes do not delay other writes.
-      let claim: Claim = { ...filter, node };
+      const { limitsAt } = budgets();
+      const names = limitsOf(filter, limitsAt(Date.now())).map(({ name }) => name);
+      let claim: Claim = { ...filter, node, limitsAt, budgets: names };
       for (;;) {
         const { task, next }: Claimed = await writer.write(claimOperation, claim, { patient: true });
         if (next === null) return task;
@@ -65,8 +73,17 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
         claim = next;
       }
     },
-    reportUsageIfRunning: (task, report) => writer.write(reportUsageOperation, { ...report, task }, { patient: true }),
-    requeueTaskIfRunning: (task) => writer.write(requeueOperation, task, { patient: true }),
+    async reportUsageIfRunning(task, report) {
+      const { limitsAt, onReached } = budgets();
+      const stored = await writer.write(reportUsageOperation, { ...report, task, limitsAt }, { patient: true });
+      if (stored !== null && stored.reached !== null) onReached(task, stored.reached);
+      return stored !== null;
+    },
+    async requeueTaskIfRunning(task) {
+      const isQueued = await writer.write(requeueOperation, { task, limitsAt: budgets().limitsAt }, { patient: true });
+      if (isQueued && task.budgets !== undefined) budgets().onRoom();
+      return isQueued;
+    },
     async requestStopIfRunning(task, stop) {
       const stored = await writer.write(stopOperation, { task, stop });
       if (stored !== null) onStop(task, stored);
@@ -85,22 +102,34 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
 /** What a running task has spent so far. */
 interface Report extends UsageReport {
   task: TaskRun;
+  limitsAt: LimitsAt;
 }
 
-/** Stores what running tasks have spent so far, with their events. Returns false if the guard does not hold. */
-const reportUsageOperation: OperationKind<Report, boolean> = {
+/** Stores what running tasks have spent so far, with their events, and counts it in their budgets. Null if the guard does not hold. */
+const reportUsageOperation: OperationKind<Report, { reached: string | null } | null> = {
   name: "report_usage",
   keyOf: ({ task }) => task.seq,
   isRepeatable: true,
-  overlaps: () => true,
+  budgetsOf: ({ task }) => task.budgets ?? [],
+  // Its counts of budgets are read before they are written.
+  overlaps: (inputs) => inputs.every(({ task }) => task.budgets === undefined),
   async run(inputs, transaction) {
     const allowed = inputs.filter(({ task }) => isCurrentRun(task, transaction));
     // Of several reports of a task, the last one contains the others.
     const last = new Map(allowed.map(({ task, spent }) => [task.seq, { seq: task.seq, ...toSpentSummary(spent) }]));
     if (last.size > 0) await transaction.query(storeSpent, toColumns(["seq", "cost_usd", "cost_source", "usage"], [...last.values()]));
-    return inputs.map((input) =>
-      allowed.includes(input) ? { output: true, events: [{ task: input.task, ...input.event }] } : { output: false },
-    );
+    const limited = allowed.filter(({ task }) => task.budgets !== undefined);
+    const changes = limited.map(({ task, spent }): HeldChange => {
+      const total = toAmounts(spent);
+      return { task: task.seq, change: (period, reservation) => meter(period, reservation, total) };
+    });
+    const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
+    return inputs.map((input) => {
+      if (!allowed.includes(input)) return { output: null };
+      const { task, event } = input;
+      const { events = [], reached = null } = outcomes[limited.indexOf(input)] ?? {};
+      return { output: { reached }, events: [event, ...events].map((one) => ({ task, ...one })) };
+    });
   },
 };
 
@@ -116,18 +145,39 @@ const storeSpent = {
     WHERE t.seq = given.seq`,
 };
 
-/** Queues running tasks again, once, and rejects their pending approvals. Returns false if the guard does not hold. */
-const requeueOperation: OperationKind<TaskRun, boolean> = {
+const noLimits: LimitsAt = () => [];
+
+/** A task to queue again. */
+interface Requeue {
+  task: TaskRun;
+  limitsAt: LimitsAt;
+}
+
+/**
+ * Queues running tasks again, once, rejects their pending approvals, and returns their reservations. Returns false if the guard does not
+ * hold.
+ */
+const requeueOperation: OperationKind<Requeue, boolean> = {
   name: "requeue",
-  keyOf: ({ seq }) => seq,
+  keyOf: ({ task }) => task.seq,
   isRepeatable: false,
+  budgetsOf: ({ task }) => task.budgets ?? [],
   async run(inputs, transaction) {
-    const allowed = inputs.filter((task) => isFirstRun(task, transaction)).map(({ seq }) => seq);
+    const allowed = inputs.filter(({ task }) => isFirstRun(task, transaction)).map(({ task }) => task.seq);
     const requeued = allowed.length === 0 ? [] : (await transaction.query(requeueTasks, [allowed])).map(({ seq }) => Number(seq));
     for (const seq of requeued) Object.assign(transaction.lockedTask(seq) ?? {}, { state: "queued", restarts: 1 });
     const rejections = requeued.map((task) => ({ task, reason: REQUEUE_REASON }));
     const events = requeued.length === 0 ? new Map() : await rejectApprovals(rejections, transaction);
-    return inputs.map(({ seq }) => ({ output: requeued.includes(seq), events: events.get(seq) ?? [] }));
+    const limited = inputs.filter(({ task }) => task.budgets !== undefined && requeued.includes(task.seq));
+    const changes = limited.map(
+      ({ task }): HeldChange => ({ task: task.seq, change: (period, reservation) => settle(period, reservation, UNKNOWN_TOTAL) }),
+    );
+    const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
+    return inputs.map((input) => {
+      const { task } = input;
+      const warnings = (outcomes[limited.indexOf(input)]?.events ?? []).map((event) => ({ task, ...event }));
+      return { output: requeued.includes(task.seq), events: [...(events.get(task.seq) ?? []), ...warnings] };
+    });
   },
 };
 

@@ -55,6 +55,8 @@ export function toTask(row: StoredRow): Task {
     traceparent: row["traceparent"] as string | null,
     tracestate: row["tracestate"] as string | null,
     restarts: Number(row["restarts"]),
+    // SQLite has no such column.
+    ...(typeof row["budgets"] === "string" && { budgets: row["budgets"].split(",") }),
     result: isResultShort ? (parseExactJson(String(row["result"])) as ExecutionResult) : null,
   };
 }
@@ -69,12 +71,17 @@ export function toRequestColumns({ request: { metadata, ...request } }: NewTask)
 
 /** The task that an insert has just created. */
 export function toInsertedTask(
-  { parent, needs: _, ...task }: NewTask,
+  { parent, needs: _, asks, ...task }: NewTask,
   stored: Pick<Task, "seq" | "node" | "createdAt" | "startedAt"> & { state: "queued" | "running" },
 ): Task {
   const parentage = { parentSeq: parent?.seq ?? null, parentTaskId: parent?.taskId ?? null };
-  return { ...task, ...parentage, ...stored, restarts: 0, finishedAt: null, result: null };
+  const budgets = asks !== undefined && { budgets: asks.map(({ name }) => name) };
+  return { ...task, ...budgets, ...parentage, ...stored, restarts: 0, finishedAt: null, result: null };
 }
+
+/** The names of the budgets of a new task as the column of PostgreSQL contains them. No name contains a comma. */
+export const encodeBudgets = (asks: NewTask["asks"] = []): string | null =>
+  asks.length === 0 ? null : asks.map(({ name }) => name).join(",");
 
 /** The event that a start appends. A second start reports that the task was restarted. */
 export const toStartEvent = (task: Task): NewEvent =>
@@ -122,7 +129,7 @@ export const timedColumns = `${nodeProgressColumns}, ran_from, ran_to`;
 export const listedColumns = `${nodeProgressColumns}, metadata, ${summaryColumns}`;
 
 /** The columns of `toTask`. A statement names its columns: after a migration adds one, a prepared `SELECT *` fails. */
-export const taskColumns = `${listedColumns}, parent_seq, request, fingerprint, traceparent, tracestate, restarts, result, result_gaps`;
+export const taskColumns = `${listedColumns}, budgets, parent_seq, request, fingerprint, traceparent, tracestate, restarts, result, result_gaps`;
 
 /** The columns of the table of labels. */
 export const labelColumns = ["task", "tenant", "name", "value"] as const;

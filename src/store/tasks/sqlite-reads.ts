@@ -92,7 +92,9 @@ const selectStatus = `SELECT ${callbackColumns}, q.state AS task_state, q.create
     ? - max(coalesce(newest.at, q.started_at), q.started_at) AS silent_ms,
     EXISTS (SELECT 1 FROM approval a WHERE a.task = q.seq AND a.state = 'pending') AS is_approval_pending,
     (SELECT count(*) FROM task child WHERE child.parent_seq = q.seq) AS child_count,
-    q.state = 'queued' AND ${isSessionInUse} AS is_session_in_use
+    q.state = 'queued' AND ${isSessionInUse} AS is_session_in_use,
+    (SELECT json_group_array(json_array(b.name, max(1, b.ask_micros - b.settled_micros), max(1, b.ask_tokens - b.settled_tokens)))
+      FROM task_budget b WHERE b.task = q.seq) AS budgets
   FROM task q JOIN task t ON t.seq = q.seq LEFT JOIN callback c ON c.task = q.seq LEFT JOIN task_summary s ON s.task = q.seq
   LEFT JOIN event newest ON newest.number = (
     SELECT number FROM event WHERE task = q.seq AND ${isExecution} ORDER BY number DESC LIMIT 1)

@@ -1,6 +1,8 @@
 import type { ExecutionResult } from "#contract";
 import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
 import type { createApprovalOperations } from "../approvals/sqlite.ts";
+import { toAmounts, toRunTotal } from "../budgets/rows.ts";
+import type { createBudgetOperations } from "../budgets/sqlite.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import { type createEventOperations, selectRun } from "../events/sqlite.ts";
@@ -28,6 +30,7 @@ interface Dependencies {
   approvals: ReturnType<typeof createApprovalOperations>;
   callbacks: Pick<ReturnType<typeof createCallbackOperations>, "insert" | "announce">;
   usage: Pick<ReturnType<typeof createUsageOperations>, "add">;
+  budgets: ReturnType<typeof createBudgetOperations>;
   clock: () => number;
 }
 
@@ -38,7 +41,7 @@ interface EndedTask {
 }
 
 /** The writes that change the state of a task. Each guard is part of the SQL statement. */
-export function createTaskWrites(driver: SqliteDriver, { events, approvals, callbacks, usage, clock }: Dependencies) {
+export function createTaskWrites(driver: SqliteDriver, { events, approvals, callbacks, usage, budgets, clock }: Dependencies) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
 
@@ -52,6 +55,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
     keepSummary(driver, task.seq, finish.result);
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
+    for (const warning of budgets.settle(task, toRunTotal(finish.result))) events.append(task, warning, now);
     events.append(task, finish.event, now);
     const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), { now, resultJson: json });
     if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
@@ -63,12 +67,16 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
     const ended = await driver.write(() => finishIf(state, task, finish), { patient });
     if (ended === null) return null;
     approvals.forget(task);
+    budgets.forget(task, { isEnded: true });
     if (ended.callback !== null) callbacks.announce(ended.callback);
     return ended.task;
   }
 
   return {
-    insertTaskIfAbsent(task, { starts } = { starts: false }) {
+    insertTaskIfAbsent(task, options = { starts: false }) {
+      const { asks = [] } = task;
+      // Only a claim reserves.
+      const starts = options.starts && asks.length === 0;
       const { request, metadata } = toRequestColumns(task);
       // A large insert ends its commit, so that a task that waits reads its request again in a later event-loop turn.
       const bytes = request.length + (metadata?.length ?? 0);
@@ -79,6 +87,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
           if (known !== undefined) return { task: toTask(known), inserted: false };
           const now = clock();
           const seq = insertTask(driver, task, { request, metadata, starts, now });
+          budgets.insert(seq, asks);
           const start = starts ? ({ state: "running", startedAt: now } as const) : ({ state: "queued", startedAt: null } as const);
           const stored = toInsertedTask(task, { seq, node: null, createdAt: now, ...start });
           if (starts) appendStart(stored, now);
@@ -91,31 +100,33 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
       driver.write(
         () => {
           const now = clock();
-          const { sql, parameters } = claimSql(filter);
+          const { sql, parameters } = claimSql(filter, filter.kind === "child" ? null : budgets.findLargestAsks(filter, now));
           const row = driver.get(sql, now, ...parameters);
-          const task = row === undefined ? null : toTask(row);
-          if (task !== null) appendStart(task, now);
+          if (row === undefined) return null;
+          const task = toTask(row);
+          budgets.reserve(task, now);
+          appendStart(task, now);
           return task;
         },
         { patient: true },
       ),
-    reportUsageIfRunning: (task, { spent, event }) =>
-      driver.write(
+    async reportUsageIfRunning(task, { spent, event }) {
+      const outcome = await driver.write(
         () => {
-          if (driver.get(selectRun, task.seq, task.restarts) === undefined) return false;
+          if (driver.get(selectRun, task.seq, task.restarts) === undefined) return null;
           const { cost_usd, cost_source, usage: tokens } = toSpentSummary(spent);
-          driver.run(
-            "UPDATE task_summary SET cost_usd = ?, cost_source = ?, usage = ? WHERE task = ?",
-            cost_usd,
-            cost_source,
-            tokens,
-            task.seq,
-          );
+          const update = "UPDATE task_summary SET cost_usd = ?, cost_source = ?, usage = ? WHERE task = ?";
+          driver.run(update, cost_usd, cost_source, tokens, task.seq);
           events.append(task, event);
-          return true;
+          const metered = budgets.meter(task, toAmounts(spent));
+          for (const warning of metered.events) events.append(task, warning);
+          return metered;
         },
         { lazy: true, patient: true },
-      ),
+      );
+      if (outcome !== null && outcome.reached !== null) budgets.announce(task, outcome.reached);
+      return outcome !== null;
+    },
     async requeueTaskIfRunning(task) {
       const isRequeued = await driver.write(
         () => {
@@ -123,11 +134,15 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
             WHERE seq = ? AND state = 'running' AND restarts = 0 AND NOT EXISTS (SELECT 1 FROM stop_request r WHERE r.task = seq)`;
           if (driver.run(update, task.seq) === 0) return false;
           approvals.rejectAll(task, REQUEUE_REASON, clock());
+          for (const warning of budgets.release(task)) events.append(task, warning);
           return true;
         },
         { patient: true },
       );
-      if (isRequeued) events.toolCalls.forget(task);
+      if (isRequeued) {
+        events.toolCalls.forget(task);
+        budgets.forget(task, { isEnded: false });
+      }
       return isRequeued;
     },
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
@@ -190,24 +205,40 @@ function keepSummary(driver: SqliteDriver, seq: number, result: ExecutionResult)
   );
 }
 
-/** The claim of the next task as SQL. The time is its first parameter, followed by the returned ones. */
-function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {
+/**
+ * The claim of the next task as SQL. The time is its first parameter, followed by the returned ones. `largestAsks` is what budgets allow,
+ * as JSON; null if they hold no task back.
+ */
+function claimSql(
+  { provider, tenant, kind, exceptAgents }: ClaimFilter,
+  largestAsks: string | null,
+): { sql: string; parameters: string[] } {
   const dispatched = kind === "child" ? 0 : 1;
   const agents = exceptAgents.length === 0 ? "" : `AND q.agent_id NOT IN (${exceptAgents.map(() => "?").join(", ")})`;
   // Children of the parent that has waited longest start first, so that a parent with many children does not delay the others.
   const turn =
     kind === "child" ? "(SELECT max(c.started_at) FROM task c WHERE c.parent_seq = q.parent_seq AND c.provider = q.provider), " : "";
+  const [allowed, fits] = largestAsks === null ? ["", ""] : [withAllowed, `AND ${fitsBudgets}`];
   return {
     sql: `UPDATE task SET state = 'running', started_at = ? WHERE state = 'queued' AND seq = (
-       SELECT q.seq FROM task q
+       ${allowed} SELECT q.seq FROM task q
        WHERE q.provider = ? AND q.tenant = ? AND q.state = 'queued' AND (q.parent_seq IS NULL) = ${dispatched} ${agents}
          AND (q.resume_token IS NULL OR NOT EXISTS (
          SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
-           AND r.tenant = q.tenant AND r.agent_id = q.agent_id))
+           AND r.tenant = q.tenant AND r.agent_id = q.agent_id)) ${fits}
        ORDER BY ${turn}q.seq LIMIT 1) RETURNING *`,
-    parameters: [provider, tenant, ...exceptAgents],
+    parameters: [...(largestAsks === null ? [] : [largestAsks]), provider, tenant, ...exceptAgents],
   };
 }
+
+/** The largest asks of budgets, read once for all tasks of the queue. */
+const withAllowed = `WITH allowed (name, micros, tokens) AS MATERIALIZED (
+  SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`;
+
+/** Whether all budgets of the task `q` have room for it. */
+const fitsBudgets = `NOT EXISTS (
+  SELECT 1 FROM task_budget b JOIN allowed ON allowed.name = b.name
+  WHERE b.task = q.seq AND (max(1, b.ask_micros - b.settled_micros) > allowed.micros OR max(1, b.ask_tokens - b.settled_tokens) > allowed.tokens))`;
 
 /** Creates the operations of stop requests. The process that runs a task receives them, and ends the task. */
 export function createStopOperations(driver: SqliteDriver) {

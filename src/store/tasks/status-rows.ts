@@ -1,3 +1,4 @@
+import type { BudgetAsk } from "../budgets/interface.ts";
 import { toCallback } from "../posts/callback-rows.ts";
 import type { Callback } from "../posts/interface.ts";
 import type { TaskStatus } from "./interface.ts";
@@ -12,9 +13,18 @@ export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStat
   childCount: Number(row["child_count"]),
   queued:
     row["task_state"] === "queued"
-      ? { node: (row["node"] ?? null) as string | null, needs, isSessionInUse: Boolean(row["is_session_in_use"]) }
+      ? {
+          ...{ node: (row["node"] ?? null) as string | null, needs, isSessionInUse: Boolean(row["is_session_in_use"]) },
+          budgets: toAsks(row["budgets"]),
+        }
       : null,
 });
+
+/** What a queued task needs of budgets, as rows of name, cost and tokens in JSON; null if none applies. */
+const toAsks = (needs: unknown): BudgetAsk[] =>
+  (JSON.parse(String(needs ?? "[]")) as [string, number | null, number | null][]).map(([name, askMicros, askTokens]) => ({
+    ...{ name, askMicros, askTokens },
+  }));
 
 /** The callback of a task that has not ended; null if the task has no callback URL. Its row is stored when the task ends. */
 function toUnstoredCallback(row: StoredRow): Callback | null {

@@ -51,7 +51,7 @@ const MAX_MODEL = 128;
 const MAX_AMOUNT = 1e12;
 
 /** Codes of tasks that end before their runtime calls a model. */
-const UNBILLED_CODES: ReadonlySet<TaskErrorCode | undefined> = new Set([
+export const UNBILLED_CODES: ReadonlySet<TaskErrorCode | undefined> = new Set([
   "adapter_offline",
   "authentication_required",
   "spawn_failed",

@@ -1,5 +1,6 @@
 import { accessConformance } from "./access.ts";
 import { attentionConformance } from "./attention.ts";
+import { budgetConformance } from "./budgets.ts";
 import { clockConformance } from "./clock.ts";
 import { columnTextConformance } from "./column-text.ts";
 import { eventConformance } from "./events.ts";
@@ -21,6 +22,7 @@ export function storeConformance(subject: StoreSubject): void {
   eventConformance(subject);
   callbackConformance(subject);
   usageConformance(subject);
+  budgetConformance(subject);
   columnTextConformance(subject);
   accessConformance(subject);
   maintenanceConformance(subject);

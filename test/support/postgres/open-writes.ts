@@ -47,6 +47,7 @@ function startWrites(url: string, node: string) {
     ...{ writer, published, faults, stops, foreign },
     ...createTaskWrites(writer, {
       ...{ node, delivers: true, readGapped },
+      budgets: () => ({ limitsAt: () => [], onReached() {}, onRoom() {} }),
       onStop: (_, stop) => stops.push(stop),
       onForeignTask: (provider) => foreign.push(provider),
     }),

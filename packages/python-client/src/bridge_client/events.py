@@ -109,6 +109,20 @@ class UsageReportedEvent(_Envelope):
     data: UsageReportedData
 
 
+class BudgetWarningData(_Data):
+    budget: str
+    share: float
+    spentUsd: float
+    maxCostUsd: Optional[float]
+    spentTokens: int
+    maxTokens: Optional[int]
+
+
+class BudgetWarningEvent(_Envelope):
+    type: Literal["budget.warning"]
+    data: BudgetWarningData
+
+
 class _ToolApprovalRequestedData(_ToolData):
     approvalId: str
     expiresAt: Optional[str]
@@ -206,6 +220,7 @@ BridgeEvent = Union[
     ToolCompletedEvent,
     ExecutionProgressEvent,
     UsageReportedEvent,
+    BudgetWarningEvent,
     ToolApprovalRequestedEvent,
     ToolApprovalResolvedEvent,
     ExecutionCompletedEvent,

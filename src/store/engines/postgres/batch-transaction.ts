@@ -118,6 +118,12 @@ const lockTenants = {
   text: `SELECT pg_advisory_xact_lock(${advisoryLocks.tenant}, hashtext(tenant)) FROM unnest($1::text[]) AS tenant`,
 };
 
+/** Locks all budgets at once, sorted, for the same reason. */
+const lockBudgets = {
+  name: "lock_budgets",
+  text: `SELECT pg_advisory_xact_lock(${advisoryLocks.budget}, hashtext(name)) FROM unnest($1::text[]) AS name`,
+};
+
 /** Runs after the locks, so that the time is not before the last change of a locked task. */
 const readClock = {
   name: "read_clock",
@@ -132,12 +138,14 @@ async function begin(connection: Connection, { operations, marker, node }: Work)
   const startsTask = operations.some(({ kind, input }) => kind.startsTask?.(input) === true);
   const limited = operations.map(({ kind, input }) => kind.limitedTenantOf?.(input) ?? null).filter((tenant) => tenant !== null);
   const tenants = [...new Set(limited)].toSorted();
-  type Answers = [Result, Result | null, Result | null, Result | null, Result];
-  const [, membership, locked, , clock] = await connection.together<Answers>(() => [
+  const budgets = [...new Set(operations.flatMap(({ kind, input }) => kind.budgetsOf?.(input) ?? []))].toSorted();
+  type Answers = [Result, Result | null, Result | null, Result | null, Result | null, Result];
+  const [, membership, locked, , , clock] = await connection.together<Answers>(() => [
     connection.query("BEGIN ISOLATION LEVEL READ COMMITTED"),
     startsTask ? connection.query(lockMembership, [node.id, node.incarnation]) : Promise.resolve(null),
     seqs.length === 0 ? Promise.resolve(null) : connection.query(lockTasks, [seqs]),
     tenants.length === 0 ? Promise.resolve(null) : connection.query(lockTenants, [tenants]),
+    budgets.length === 0 ? Promise.resolve(null) : connection.query(lockBudgets, [budgets]),
     connection.query(readClock, [marker.writer, marker.number, marker.previous]),
   ]);
   const tasks = (locked?.rows ?? []).map(

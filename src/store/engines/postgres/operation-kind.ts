@@ -24,6 +24,11 @@ export interface OperationKind<Input, Output> {
    */
   limitedTenantOf?(input: Input): string | null;
   /**
+   * The budgets whose counts the operation changes. Its batch locks them before the first kind, after the tenants, because a count that
+   * another transaction changes at the same time would be lost.
+   */
+  budgetsOf?(input: Input): readonly string[];
+  /**
    * Whether the kinds after this one may send their statements before this one has its answers. All that they can depend on must be in the
    * statements that `run` sends before its first wait.
    */

@@ -56,4 +56,6 @@ export const advisoryLocks = {
   agent: 4_713_005,
   /** With a hash of the tenant as second key. Held by the one transaction that starts tasks of a tenant with a limit on them. */
   tenant: 4_713_006,
+  /** With a hash of the name as second key. Held by the one transaction that changes the counts of a budget. */
+  budget: 4_713_007,
 } as const;
