@@ -6,6 +6,7 @@ import {
   type Change,
   isExceeded,
   largestAsk,
+  limitsOf,
   type PartialAmounts,
   type PeriodCounts,
   periodColumns,
@@ -155,10 +156,6 @@ const updateReservations = {
 };
 
 const deleteReservations = { name: "delete_reservations", text: "DELETE FROM task_budget WHERE task = ANY ($1::bigint[])" };
-
-/** The limits that can hold back tasks of a tenant on an adapter. */
-export const limitsOf = ({ tenant, provider }: { tenant: string; provider: string }, limits: readonly BudgetLimit[]): BudgetLimit[] =>
-  limits.filter((limit) => (limit.tenant ?? tenant) === tenant && (limit.provider ?? provider) === provider);
 
 /** The largest asks with which a task may start, as columns of name, cost and tokens. */
 export type LargestAsks = [string[], (number | null)[], (number | null)[]];

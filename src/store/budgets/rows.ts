@@ -72,6 +72,10 @@ const each = (compute: (dimension: Dimension) => number): Amounts => ({ micros: 
 const add = (left: Amounts, right: Amounts): Amounts => each((dimension) => left[dimension] + right[dimension]);
 const subtract = (left: Amounts, right: Amounts): Amounts => each((dimension) => Math.max(0, left[dimension] - right[dimension]));
 
+/** The limits that can hold back tasks of a tenant on an adapter. */
+export const limitsOf = ({ tenant, provider }: { tenant: string; provider: string }, limits: readonly BudgetLimit[]): BudgetLimit[] =>
+  limits.filter((limit) => (limit.tenant ?? tenant) === tenant && (limit.provider ?? provider) === provider);
+
 /** A period in which nothing was reserved or spent yet. */
 export const toEmptyPeriod = ({ name, startsAt, endsAt }: Pick<BudgetLimit, "name" | "startsAt" | "endsAt">): PeriodCounts => ({
   ...{ name, startsAt, endsAt, warned: 0 },

@@ -1,8 +1,8 @@
 import type { StopRequest, Task, TaskIdentity, TaskRun } from "../../task.ts";
 import { rejectApprovals } from "../approvals/postgres.ts";
 import type { BudgetUse, LimitsAt } from "../budgets/interface.ts";
-import { changeReservations, type HeldChange, limitsOf } from "../budgets/postgres-reservations.ts";
-import { meter, settle, toAmounts, UNKNOWN_TOTAL } from "../budgets/rows.ts";
+import { changeReservations, type HeldChange } from "../budgets/postgres-reservations.ts";
+import { limitsOf, meter, settle, toAmounts, UNKNOWN_TOTAL } from "../budgets/rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";

@@ -55,7 +55,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
     keepSummary(driver, task.seq, finish.result);
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
-    for (const warning of budgets.settle(task, toRunTotal(finish.result))) events.append(task, warning, now);
+    for (const warning of budgets.reservations.settle(task, toRunTotal(finish.result))) events.append(task, warning, now);
     events.append(task, finish.event, now);
     const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), { now, resultJson: json });
     if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
@@ -67,7 +67,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
     const ended = await driver.write(() => finishIf(state, task, finish), { patient });
     if (ended === null) return null;
     approvals.forget(task);
-    budgets.forget(task, { isEnded: true });
+    budgets.announceEnd(task);
     if (ended.callback !== null) callbacks.announce(ended.callback);
     return ended.task;
   }
@@ -87,7 +87,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
           if (known !== undefined) return { task: toTask(known), inserted: false };
           const now = clock();
           const seq = insertTask(driver, task, { request, metadata, starts, now });
-          budgets.insert(seq, asks);
+          budgets.reservations.insert(seq, asks);
           const start = starts ? ({ state: "running", startedAt: now } as const) : ({ state: "queued", startedAt: null } as const);
           const stored = toInsertedTask(task, { seq, node: null, createdAt: now, ...start });
           if (starts) appendStart(stored, now);
@@ -100,16 +100,43 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
       driver.write(
         () => {
           const now = clock();
-          const { sql, parameters } = claimSql(filter, filter.kind === "child" ? null : budgets.findLargestAsks(filter, now));
+          const { sql, parameters } = claimSql(filter, filter.kind === "child" ? null : budgets.reservations.findLargestAsks(filter, now));
           const row = driver.get(sql, now, ...parameters);
           if (row === undefined) return null;
           const task = toTask(row);
-          budgets.reserve(task, now);
+          budgets.reservations.reserve(task, now);
           appendStart(task, now);
           return task;
         },
         { patient: true },
       ),
+    ...createUsageReports(driver, { events, budgets }),
+    async requeueTaskIfRunning(task) {
+      const isRequeued = await driver.write(
+        () => {
+          const update = `UPDATE task SET state = 'queued', started_at = NULL, restarts = 1
+            WHERE seq = ? AND state = 'running' AND restarts = 0 AND NOT EXISTS (SELECT 1 FROM stop_request r WHERE r.task = seq)`;
+          if (driver.run(update, task.seq) === 0) return false;
+          approvals.rejectAll(task, REQUEUE_REASON, clock());
+          for (const warning of budgets.reservations.release(task)) events.append(task, warning);
+          return true;
+        },
+        { patient: true },
+      );
+      if (isRequeued) {
+        events.toolCalls.forget(task);
+        budgets.announceEnd(task, { isQueued: true });
+      }
+      return isRequeued;
+    },
+    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
+    finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
+  } satisfies Partial<TaskStore>;
+}
+
+/** The reports of what running tasks have spent. */
+function createUsageReports(driver: SqliteDriver, { events, budgets }: Pick<Dependencies, "events" | "budgets">) {
+  return {
     async reportUsageIfRunning(task, { spent, event }) {
       const outcome = await driver.write(
         () => {
@@ -118,35 +145,15 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
           const update = "UPDATE task_summary SET cost_usd = ?, cost_source = ?, usage = ? WHERE task = ?";
           driver.run(update, cost_usd, cost_source, tokens, task.seq);
           events.append(task, event);
-          const metered = budgets.meter(task, toAmounts(spent));
+          const metered = budgets.reservations.meter(task, toAmounts(spent));
           for (const warning of metered.events) events.append(task, warning);
           return metered;
         },
         { lazy: true, patient: true },
       );
-      if (outcome !== null && outcome.reached !== null) budgets.announce(task, outcome.reached);
+      if (outcome !== null && outcome.reached !== null) budgets.announceReached(task, outcome.reached);
       return outcome !== null;
     },
-    async requeueTaskIfRunning(task) {
-      const isRequeued = await driver.write(
-        () => {
-          const update = `UPDATE task SET state = 'queued', started_at = NULL, restarts = 1
-            WHERE seq = ? AND state = 'running' AND restarts = 0 AND NOT EXISTS (SELECT 1 FROM stop_request r WHERE r.task = seq)`;
-          if (driver.run(update, task.seq) === 0) return false;
-          approvals.rejectAll(task, REQUEUE_REASON, clock());
-          for (const warning of budgets.release(task)) events.append(task, warning);
-          return true;
-        },
-        { patient: true },
-      );
-      if (isRequeued) {
-        events.toolCalls.forget(task);
-        budgets.forget(task, { isEnded: false });
-      }
-      return isRequeued;
-    },
-    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
-    finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
   } satisfies Partial<TaskStore>;
 }
 
