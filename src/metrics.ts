@@ -99,7 +99,7 @@ function createTaskMetrics(registers: Registry[]) {
     }),
     cost: new Counter({
       name: "bridge_cost_usd_total",
-      help: "Cost of ended tasks in US dollars, reported by their runtimes or computed from BRIDGE_MODEL_PRICES.",
+      help: "Cost of ended tasks in US dollars: the figures of their runtimes, or tokens multiplied by list prices or BRIDGE_MODEL_PRICES.",
       labelNames: ["provider"],
       registers,
     }),
@@ -171,12 +171,6 @@ function createNodeMetrics(registers: Registry[]) {
     adapterUp: new Gauge({
       name: "bridge_adapter_up",
       help: "Adapter health: 1 healthy, 0.5 degraded, 0 offline.",
-      labelNames: ["provider"],
-      registers,
-    }),
-    adapterCoolingDown: new Gauge({
-      name: "bridge_adapter_cooling_down",
-      help: "1 while an adapter cools down after a usage limit, else 0.",
       labelNames: ["provider"],
       registers,
     }),

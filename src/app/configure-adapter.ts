@@ -39,7 +39,7 @@ export const createConfigureAdapter =
     listModels: registry.listModels,
     requestApproval: (question) => dispatcher.requestApproval(provider, question),
     mayCallModel: async () => ({ allowed: true }),
-    onModelLimited: registry.cooldowns.noteLimit,
+    onModelLimited: () => {},
     onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
   });
 

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Catalog, settingsKey } from "#contract";
+import { type Catalog, findEntry, settingsKey } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
 import { createApprovals } from "../approvals/approvals.ts";
 import { createAttention } from "../attention/attention.ts";
@@ -10,6 +10,7 @@ import { createDispatcher, type Dispatcher } from "../dispatch/dispatcher.ts";
 import { createEventLog, type EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Lookup } from "../network/dns-resolver.ts";
+import { createPricing } from "../pricing/pricing.ts";
 import { createAdapterRegistry, type LoadedAdapter } from "../registry/adapter-registry.ts";
 import { createAvailableAdapters } from "../registry/available-adapters.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
@@ -99,6 +100,8 @@ export async function createEngine(
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
     runTraceparent,
+    pricing: createPricing(config.modelPrices, logger),
+    vendorOf: (provider) => findEntry(catalog, provider)?.vendor,
     catalogProviders: catalog.map(settingsKey),
   });
 

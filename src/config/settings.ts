@@ -12,6 +12,7 @@ import {
   limit,
   limitPerAdapter,
   list,
+  modelPrices,
   nodeName,
   nodeTags,
   origins,
@@ -280,6 +281,13 @@ export const serverSettings = {
     shared: true,
     description:
       "URL at which people reach Bridge, for links to the console in webhooks and for the sign-in link, for example https://bridge.example.com.",
+  },
+  modelPrices: {
+    variable: "BRIDGE_MODEL_PRICES",
+    schema: modelPrices,
+    shared: true,
+    description:
+      'Prices of models in US dollars per million tokens, which replace list prices: JSON, for example {"my-model":{"input":3,"output":15,"cacheRead":0.3}}. Cache prices default to the price of input. Default: list prices',
   },
   retentionDays: {
     variable: "BRIDGE_RETENTION_DAYS",

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { expected, integer, readFlag, readInteger, readList } from "#contract";
+import { expected, integer, readFlag, readInteger, readJson, readList } from "#contract";
+import { type ModelPrices, modelPricesSchema } from "../pricing/model-prices.ts";
 
 /** Returns a preprocessor that applies `read` to a text. A variable that is not set stays undefined. */
 export function createTextReader(read: (text: string) => unknown) {
@@ -43,6 +44,18 @@ export const bytes = z
     return Number(count) * units[unit as keyof typeof units];
   })
   .refine((size) => size >= 1024 && size <= 1024 ** 3, "must be from 1 KiB to 1 GiB");
+
+/** The schema of prices of models, as JSON; null for none. */
+export const modelPrices = z
+  .preprocess(
+    createTextReader(readJson),
+    z.custom<ModelPrices>(
+      (prices) => modelPricesSchema.safeParse(prices).success,
+      'must be a JSON object of prices in US dollars per million tokens, for example {"my-model":{"input":3,"output":15,"cacheRead":0.3}}',
+    ),
+  )
+  .nullable()
+  .default(null);
 
 /** Running tasks per adapter. */
 const DEFAULT_CONCURRENCY = 4;

@@ -11,9 +11,13 @@ const fields = {
   "execution.progress": jsonObjectSchema,
   "usage.reported": z.object({
     model: z.string().optional(),
+    /** The name by which the caller asked for the model, if it differs. */
+    requestedModel: z.string().optional(),
     usage: normalizedUsageSchema,
     costUsd: z.number().nonnegative().optional(),
     call: modelCallSchema.optional(),
+    /** Whether the runtime used models without a report, so that the sum of the reports is not the usage of the task. */
+    partial: z.boolean().optional(),
   }),
 };
 
@@ -53,6 +57,17 @@ export const adapterEventData: { readonly [T in AdapterEventType]: (typeof field
 export type AdapterEvent = {
   [T in AdapterEventType]: { type: T; taskId: string; data: z.infer<(typeof fields)[T]> };
 }[AdapterEventType];
+
+/** What an adapter reports about one call of a model, or about one step. */
+export type UsageReport = z.infer<(typeof fields)["usage.reported"]>;
+
+/** One call of a model in `usage.reported`, as Bridge stores it. */
+export const pricedCallSchema = modelCallSchema.extend({
+  model: z.string().nullable(),
+  usage: normalizedUsageSchema.nullable(),
+  costUsd: z.number().nonnegative().nullable(),
+});
+export type PricedCall = z.infer<typeof pricedCallSchema>;
 
 /** Receives the events of an adapter in their order. Must not throw. */
 export type ExecutionEventListener = (event: AdapterEvent) => void;

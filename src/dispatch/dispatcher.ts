@@ -5,6 +5,7 @@ import { tagsOf } from "../cluster/node-tags.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { DestinationGuard } from "../network/destination-guard.ts";
+import { createPricing, type Pricing } from "../pricing/pricing.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
@@ -51,6 +52,10 @@ export interface DispatcherOptions {
   mcpCommands: readonly string[];
   /** The trace context for what a task starts. Default: that of its caller. */
   runTraceparent?: RunOptions["runTraceparent"];
+  /** The prices of models. Default: list prices. */
+  pricing?: Pricing;
+  /** The company whose models an adapter uses by default. Default: none. */
+  vendorOf?: RunOptions["vendorOf"];
   /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
   catalogProviders?: readonly string[];
   /** Maximum time that a stopped runtime may take to end. Longer than SIGTERM, 5 s, SIGKILL and the sweep take together. */
@@ -76,7 +81,8 @@ const LAST_WRITES_MS = 3_000;
  * once.
  */
 export function createDispatcher({ runTraceparent = ({ traceparent }) => traceparent, ...given }: DispatcherOptions) {
-  const options = { ...given, runTraceparent };
+  const defaults = { pricing: createPricing(null, given.logger), vendorOf: () => undefined };
+  const options = { ...defaults, ...given, runTraceparent };
   const { store, adapters, view, logger } = options;
   const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   const isRefusing = (): boolean => isDraining() && sharing.refusesWhileDraining;

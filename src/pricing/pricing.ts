@@ -88,12 +88,14 @@ function priceByTable(
 }
 
 /** The tokens of one of several equal calls, as the table names them. */
-function toTokens({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: NormalizedUsage, calls: number) {
+function toTokens(usage: NormalizedUsage, calls: number) {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage;
   return {
     input_tokens: inputTokens / calls,
     output_tokens: outputTokens / calls,
     ...(cacheReadTokens > 0 && { cache_read_tokens: cacheReadTokens / calls }),
     ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens / calls }),
+    ...(cacheWrite1hTokens > 0 && { cache_write_1h_tokens: cacheWrite1hTokens / calls }),
   };
 }
 

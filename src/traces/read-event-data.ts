@@ -1,4 +1,4 @@
-import { parseExactJson } from "#contract";
+import { type PricedCall, parseExactJson, pricedCallSchema } from "#contract";
 import type { TraceEvent } from "../store/traces/interface.ts";
 
 /** Data of an event of which only the beginning and the end are read. */
@@ -30,6 +30,12 @@ export function readLast({ tail }: CutData, name: string): string | null {
 }
 
 const SHORT_VALUE = /^(?:"([a-z_-]*)"|(true|false|[0-9.]+))(?=[,}])/;
+
+/** Returns the calls of the model that events contain. */
+export function listCalls(events: readonly TraceEvent[]): PricedCall[] {
+  const reports = events.filter(({ type }) => type === "usage.reported");
+  return reports.flatMap(({ head }) => pricedCallSchema.array().safeParse(parseObject(head)?.["calls"]).data ?? []);
+}
 
 /** Returns a JSON object; null if the text is cut, or no object. */
 export function parseObject(json: string): Record<string, unknown> | null {

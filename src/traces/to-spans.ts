@@ -1,10 +1,11 @@
+import type { NormalizedUsage } from "#contract";
 import type { CallbackAttempt } from "../store/posts/interface.ts";
 import type { TraceEnd } from "../store/traces/interface.ts";
 import { readTraceparent, type TraceIds, traceIdsOf } from "../trace-context.ts";
 import { formatMessage } from "./cut-content.ts";
 import type { ProviderTraits } from "./describe-providers.ts";
 import { names } from "./names.ts";
-import { parseObject, readLast, readText } from "./read-event-data.ts";
+import { listCalls, parseObject, readLast, readText } from "./read-event-data.ts";
 import type { AttributeValue, Span } from "./span.ts";
 import { createToolSpans } from "./tool-spans.ts";
 
@@ -46,12 +47,13 @@ function toRunSpans(end: TraceEnd, ids: TraceIds, options: SpanOptions): Span[] 
     attributes: identify(end),
   };
   const agent = toAgentSpan(end, { ...options, ids, parent, startedAt });
+  const calls = toCallSpans(end, agent, ids, options);
   const { callsModel } = options.traitsOf(task.provider);
   const tools = createToolSpans({ ids, agent, events, end: { at, errorCode: end.summary.errorCode }, withContent: options.content.tools });
   return [
     ...(isChild ? [] : [dispatch]),
     ...[queue, agent, ...tools],
-    ...(callsModel(readLast(end, "connection")) ? [toChatSpan(end, agent, ids, options)] : []),
+    ...(calls.length > 0 ? calls : callsModel(readLast(end, "connection")) ? [toChatSpan(end, agent, ids, options)] : []),
   ];
 }
 
@@ -91,6 +93,29 @@ function toAgentSpan(end: TraceEnd, { ids, parent, startedAt, content, traitsOf 
   };
 }
 
+/** One span for each call of the model that the log contains. */
+function toCallSpans({ task, events }: TraceEnd, agent: Span, { traceId, spanId }: TraceIds, { traitsOf }: SpanOptions): Span[] {
+  return listCalls(events).map(({ model, usage, costUsd, startedAt, durationMs, status, incomplete }, index) => {
+    const isError = status === null || status >= 400 || incomplete === true;
+    return {
+      name: model === null ? "chat" : `chat ${model}`,
+      kind: "client",
+      ...{ traceId, spanId: spanId("chat", index + 1), parent: { spanId: agent.spanId, isRemote: false } },
+      ...{ startAt: startedAt, endAt: startedAt + durationMs, isError },
+      attributes: {
+        [names.operation]: "chat",
+        [names.vendor]: traitsOf(task.provider).vendor ?? task.provider,
+        ...optional(names.requestModel, agent.attributes[names.requestModel] ?? model),
+        ...optional(names.responseModel, model),
+        ...usageAttributes(usage),
+        ...optional(names.cost, costUsd),
+        ...optional(names.status, status),
+        ...(isError && { [names.errorType]: status === null || status < 400 ? "incomplete" : String(status) }),
+      },
+    };
+  });
+}
+
 /** One span for all calls of the model in the run, because the log does not contain each of them. */
 function toChatSpan(end: TraceEnd, agent: Span, { traceId, spanId }: TraceIds, { content, traitsOf }: SpanOptions): Span {
   const { summary, task } = end;
@@ -114,13 +139,17 @@ function modelAttributes({ summary: { model, usage }, type }: TraceEnd): Span["a
   return {
     // The summary of a failed run contains the requested model.
     ...(type === "execution.completed" ? optional(names.responseModel, model) : {}),
-    ...optional(names.inputTokens, usage?.inputTokens),
-    ...optional(names.outputTokens, usage?.outputTokens),
-    ...optional(names.reasoningTokens, usage?.thinkingTokens),
-    ...optional(names.cacheReadTokens, usage?.cacheReadTokens),
-    ...optional(names.cacheWriteTokens, usage?.cacheWriteTokens),
+    ...usageAttributes(usage),
   };
 }
+
+const usageAttributes = (usage: NormalizedUsage | null): Span["attributes"] => ({
+  ...optional(names.inputTokens, usage?.inputTokens),
+  ...optional(names.outputTokens, usage?.outputTokens),
+  ...optional(names.reasoningTokens, usage?.thinkingTokens),
+  ...optional(names.cacheReadTokens, usage?.cacheReadTokens),
+  ...optional(names.cacheWriteTokens, usage?.cacheWriteTokens),
+});
 
 function messageAttributes(end: TraceEnd): Span["attributes"] {
   const input = readText({ head: end.request, tail: "" }, "message");

@@ -11,7 +11,7 @@ const allSettings = listAllSettings();
 const hash = "a".repeat(64);
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const programDefaults = { command: undefined, connection: undefined, home: "agent", env: [] };
-const modelDefaults = { prices: undefined, maxSteps: 50 };
+const modelDefaults = { maxSteps: 50 };
 const load = (environment: Record<string, string>) => loadConfig(environment).config;
 
 function faultsOf(environment: Record<string, string>): readonly string[] {
@@ -60,6 +60,7 @@ test("an empty environment results in the documented defaults", () => {
     approvalSeconds: 300,
     sandbox: "off",
     mcpCommands: [],
+    modelPrices: null,
     metricsPublic: false,
     logLevel: "info",
     logFormat: "auto",
@@ -264,6 +265,12 @@ const table: Record<string, Row> = {
     good: ["https://bridge.example", "http://127.0.0.1:8787/agents/"].map((url) => [url, ({ publicUrl }) => publicUrl, url]),
     bad: ["bridge.example", "ftp://bridge.example"],
   },
+  BRIDGE_MODEL_PRICES: {
+    good: [
+      ['{"m":{"input":3,"output":15,"cacheRead":0.3}}', ({ modelPrices }) => modelPrices, { m: { input: 3, output: 15, cacheRead: 0.3 } }],
+    ],
+    bad: ["m=3", "[]", '{"m":3}', '{"m":{"input":3}}', '{"m":{"input":-1,"output":1}}', '{"m":{"input":1,"output":1,"cached":1}}'],
+  },
   BRIDGE_RETENTION_DAYS: { good: [["3650", ({ retentionDays }) => retentionDays, 3650]], bad: ["0", "3651"] },
   BRIDGE_DRAIN_SECONDS: { good: [["0", ({ drainSeconds }) => drainSeconds, 0]], bad: ["3601"] },
   BRIDGE_IDLE_SECONDS: { good: [["0", ({ idleSeconds }) => idleSeconds, 0]], bad: ["86401"] },
@@ -338,12 +345,6 @@ const table: Record<string, Row> = {
   BRIDGE_VERCEL_AI_MODEL: anyText("vercel-ai", "model"),
   BRIDGE_VERCEL_AI_STRUCTURED_OUTPUT: { good: [["true", ofAdapter("vercel-ai", "structuredOutput"), true]], bad: ["yes"] },
   BRIDGE_VERCEL_AI_TOOL_IMAGES: { good: [["true", ofAdapter("vercel-ai", "toolImages"), true]], bad: ["yes"] },
-  BRIDGE_MODEL_PRICES: {
-    good: [
-      ['{"m":{"input":3,"output":15,"cacheRead":0.3}}', ofAdapter("vercel-ai", "prices"), { m: { input: 3, output: 15, cacheRead: 0.3 } }],
-    ],
-    bad: ["m=3", "[]", '{"m":3}', '{"m":{"input":3}}', '{"m":{"input":-1,"output":1}}', '{"m":{"input":1,"output":1,"cached":1}}'],
-  },
   BRIDGE_MODEL_MAX_STEPS: { good: [["1", ofAdapter("vercel-ai", "maxSteps"), 1]], bad: ["0", "10001", "many"] },
   BRIDGE_ACP_AGENTS: {
     good: [

@@ -90,6 +90,14 @@ test("the price of a call is that of its date", async () => {
   expect(priceAt("2025-06-11")).toBeCloseTo(2, 9);
 });
 
+test("tokens that are kept in the cache for an hour cost more", async () => {
+  const pricing = await loadPricing();
+  const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheWriteTokens: 1_000_000 };
+  const price = (changes: object) => pricing.priceOf({ ...call("claude-sonnet-4-5", { ...usage, ...changes }), isOneCall: false });
+  expect(price({})).toBeCloseTo(3.75, 9);
+  expect(price({ cacheWrite1hTokens: 1_000_000 })).toBeCloseTo(6, 9);
+});
+
 test("token counts that contradict each other have no price", async () => {
   const pricing = await loadPricing();
   expect(pricing.priceOf(call("claude-sonnet-4-5", { inputTokens: 10, outputTokens: 1, cacheReadTokens: 20 }))).toBeNull();

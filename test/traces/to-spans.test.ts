@@ -65,6 +65,7 @@ const returned = (number: number, id: string, isError = false) =>
 const asked = (number: number, approvalId: string, toolCallId: string) =>
   event(number, "tool.approval_requested", { approvalId, toolCallId, toolName: "look" });
 const decided = (number: number, approvalId: string, decision: string) => event(number, "tool.approval_resolved", { approvalId, decision });
+const modelCall = { model: "opus", usage: { inputTokens: 5, outputTokens: 1 }, costUsd: 0.5, durationMs: 5, status: 200 };
 const STARTED = event(10, "execution.started");
 
 test.for<{ name: string; end: TraceEnd; tree: string }>([
@@ -131,6 +132,33 @@ POST /api/v2/dispatch server 1000-1000
   bridge.queue internal 1000-1010
   invoke_agent auditor client 1010-1050
     chat opus client 1010-1050
+`,
+  },
+  {
+    name: "a run whose calls of the model are in the log has a span of each",
+    end: endOf({
+      task: { provider: "claude" },
+      data: { connection: "api" },
+      summary: { model: "opus" },
+      events: [
+        STARTED,
+        event(20, "usage.reported", { calls: [{ ...modelCall, startedAt: 1_011, status: 429, usage: null }] }),
+        event(30, "usage.reported", {
+          calls: [
+            { ...modelCall, startedAt: 1_020 },
+            { ...modelCall, startedAt: 1_030, incomplete: true },
+          ],
+        }),
+        event(31, "usage.reported", { model: "opus" }),
+      ],
+    }),
+    tree: `
+POST /api/v2/dispatch server 1000-1000
+  bridge.queue internal 1000-1010
+  invoke_agent auditor client 1010-1050
+    chat opus client 1011-1016 error 429
+    chat opus client 1020-1025
+    chat opus client 1030-1035 error incomplete
 `,
   },
   {

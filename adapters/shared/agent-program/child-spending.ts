@@ -1,4 +1,4 @@
-import type { ExecutionResult, NormalizedUsage, TaskErrorCode } from "#contract";
+import type { CostSource, ExecutionResult, NormalizedUsage, TaskErrorCode } from "#contract";
 
 /** Error codes of tasks that end before any model call. */
 const UNBILLED_CODES: readonly (TaskErrorCode | undefined)[] = [
@@ -14,17 +14,20 @@ export type ChildSpending = ReturnType<typeof createChildSpending>;
 export function createChildSpending() {
   const usages: (NormalizedUsage | undefined)[] = [];
   const costs: (number | undefined)[] = [];
+  let costSource: CostSource = "runtime";
   return {
-    add({ status, errorCode, usage, costUsd }: Pick<ExecutionResult, "status" | "errorCode" | "usage" | "costUsd">): void {
+    add(result: Pick<ExecutionResult, "status" | "errorCode" | "usage" | "costUsd" | "costSource">): void {
+      const { status, errorCode, usage, costUsd } = result;
       if (status === "error" && usage === undefined && costUsd === undefined && UNBILLED_CODES.includes(errorCode)) return;
       usages.push(usage);
       costs.push(costUsd);
+      if (result.costSource === "priced") costSource = "priced";
     },
     /** Omits a value if a child task did not report it, because a partial sum would look like the total. */
-    get total(): Pick<ExecutionResult, "usage" | "costUsd"> {
+    get total(): Pick<ExecutionResult, "usage" | "costUsd" | "costSource"> {
       const usage = sumUsage(usages);
       const costUsd = sum(costs);
-      return { ...(usage !== undefined && { usage }), ...(costUsd !== undefined && { costUsd }) };
+      return { ...(usage !== undefined && { usage }), ...(costUsd !== undefined && { costUsd, costSource }) };
     },
   };
 }
@@ -32,7 +35,7 @@ export function createChildSpending() {
 function sumUsage(usages: readonly (NormalizedUsage | undefined)[]): NormalizedUsage | undefined {
   const [inputTokens, outputTokens] = [sum(usages.map((usage) => usage?.inputTokens)), sum(usages.map((usage) => usage?.outputTokens))];
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
-  const parts = (["thinkingTokens", "cacheReadTokens", "cacheWriteTokens"] as const).flatMap((name) => {
+  const parts = (["thinkingTokens", "cacheReadTokens", "cacheWriteTokens", "cacheWrite1hTokens"] as const).flatMap((name) => {
     const tokens = sum(usages.map((usage) => usage?.[name]));
     return tokens === undefined ? [] : [[name, tokens]];
   });

@@ -1,3 +1,4 @@
+import type { UsageReport } from "#contract";
 import { parseCutLine } from "../process/cut-line.ts";
 import { parseJsonLine } from "../process/parse-json-line.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
@@ -17,6 +18,7 @@ export type Step =
   | { kind: "tool.invoked"; toolCallId: string; toolName: string; input: unknown }
   | { kind: "tool.completed"; toolCallId: string; output: unknown; isError: boolean; toolName?: string }
   | { kind: "progress"; data: Record<string, unknown> }
+  | { kind: "usage"; data: UsageReport }
   /** Fields of the result. */
   | { kind: "facts"; facts: Omit<Partial<ConnectionResult>, "status"> }
   /** The outcome that the runtime reports. The first one counts. */
@@ -113,6 +115,7 @@ export function applyStep(timeline: TaskTimeline, step: Exclude<Step, { kind: "f
   else if (step.kind === "confirmed") timeline.confirmLastPart(step.text);
   else if (step.kind === "tool.invoked") timeline.startTool(step.toolCallId, step.toolName, step.input);
   else if (step.kind === "tool.completed") timeline.finishTool(step.toolCallId, step.output, step.isError, step.toolName);
+  else if (step.kind === "usage") timeline.reportUsage(step.data);
   else timeline.reportProgress(step.data);
 }
 

@@ -1,4 +1,4 @@
-import type { AdapterEvent, ExecutionEventListener } from "#contract";
+import type { AdapterEvent, ExecutionEventListener, UsageReport } from "#contract";
 import { describeMedia } from "./describe-media.ts";
 import { createTimelineText, type TimelineTextOptions } from "./timeline-text.ts";
 
@@ -54,6 +54,8 @@ export function createTaskTimeline(taskId: string, emit: ExecutionEventListener,
       if (tool !== undefined) tool.open = false;
     },
     reportProgress: (data: Record<string, unknown>): void => emitIfOpen({ type: "execution.progress", taskId, data }),
+    /** Reports what one call of a model, or one step, has used. */
+    reportUsage: (data: UsageReport): void => emitIfOpen({ type: "usage.reported", taskId, data }),
     /** Marks the end of a message: a later `discardText` keeps the text so far. */
     keepText: text.keep,
     /** Withdraws the text of the current message, for example because the runtime's stream broke. */

@@ -142,6 +142,7 @@ function createTurnTimeline(timeline: TaskTimeline, tools: ToolEvents, turnOver:
       if (!turnOver.aborted) timeline.confirmLastPart(lastPart);
     },
     reportProgress: (data) => timeline.reportProgress(data),
+    reportUsage: (data) => timeline.reportUsage(data),
     keepText: () => timeline.keepText(),
     get answer() {
       return timeline.answer;

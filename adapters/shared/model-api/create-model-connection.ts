@@ -7,7 +7,6 @@ import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
 import { ModelFailure, networkErrorCode, originOf, redact } from "./model-failure.ts";
 import { checkProxies, createModelHttp } from "./model-http.ts";
 import { type ModelState, runModelTask } from "./run-model-task.ts";
-import { parseModelSettings } from "./settings.ts";
 
 /** Capabilities of a model with stored conversations and without tools. */
 export const chatCapabilities: AdapterCapabilities = {
@@ -38,7 +37,7 @@ export const agentCapabilities: AdapterCapabilities = {
 /** Options of a connection that calls models. */
 export interface ModelConnectionOptions {
   name: Connection;
-  /** `chatCapabilities` or `agentCapabilities`. `costTracking` depends on the `prices` setting. */
+  /** `chatCapabilities` or `agentCapabilities`. */
   capabilities: AdapterCapabilities;
   findEndpoint: FindEndpoint;
 }
@@ -50,7 +49,7 @@ export interface ModelConnection extends ProgramConnection {
 }
 
 /**
- * Creates a connection that calls models. It uses the settings `prices` and `maxSteps` of the adapter. An endpoint
+ * Creates a connection that calls models. It uses the setting `maxSteps` of the adapter. An endpoint
  * reads its other settings itself.
  */
 export function createModelConnection({ name, capabilities, findEndpoint }: ModelConnectionOptions): ModelConnection {
@@ -81,7 +80,6 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     emptyAnswers: "accepted",
     passesDeclaredTools: true,
     multiAgent,
-    configuredCapabilities: ({ settings }) => ({ costTracking: parseModelSettings(settings).prices !== undefined }),
 
     find(context) {
       const endpoint = findEndpoint(context);

@@ -16,13 +16,15 @@ export interface ReaderOptions {
   explain(error: unknown): Outcome;
   /** Maximum number of model calls, after which the stream ends. */
   maxSteps: number;
+  requestedModel: string;
   readMetadata?: ModelEndpoint["readMetadata"];
 }
 
 /** Creates a reader that converts the parts of one task's stream into steps. */
-export function createPartReader({ explain, maxSteps, readMetadata = () => [] }: ReaderOptions) {
+export function createPartReader({ explain, maxSteps, requestedModel, readMetadata = () => [] }: ReaderOptions) {
   const usages: Parameters<typeof sumUsage>[0][number][] = [];
   let steps = 0;
+  let callStart = { at: Date.now(), ms: performance.now() };
   let unreportedLength = 0;
   let thoughts = createThoughtFilter();
   /** Calls without a result. At the end, these are the calls of declared tools. */
@@ -40,6 +42,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
     switch (part.type) {
       case "start-step":
         thoughts = createThoughtFilter();
+        callStart = { at: Date.now(), ms: performance.now() };
         return [];
       case "text-delta":
         return thoughts.read(part.text);
@@ -64,10 +67,18 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
         return [createCompletedStep(part, messageOf(part.error), true)];
       case "finish-step": {
         steps += 1;
-        usages.push(usageOf(part.usage));
+        const usage = usageOf(part.usage);
+        usages.push(usage);
+        const metadata = readMetadata(part.providerMetadata);
+        // An endpoint that chooses the model reports it there.
+        const routed = metadata.find((step) => step.kind === "facts" && step.facts.model !== undefined);
+        const model = routed?.kind === "facts" ? (routed.facts.model as string) : part.response.modelId;
+        const call = { startedAt: callStart.at, durationMs: Math.round(performance.now() - callStart.ms), status: 200 };
+        const tokens = usage === undefined ? { usage: { inputTokens: 0, outputTokens: 0 }, partial: true } : { usage };
         return [
-          { kind: "facts", facts: { model: part.response.modelId } },
-          ...readMetadata(part.providerMetadata),
+          { kind: "usage", data: { model, ...(model !== requestedModel && { requestedModel }), ...tokens, call } },
+          { kind: "facts", facts: { model } },
+          ...metadata,
           { kind: "progress", data: { step: steps, finishReason: part.finishReason } },
         ];
       }

@@ -24,7 +24,6 @@ import type { ModelEndpoint } from "./model-endpoint.ts";
 import { explainError, ModelFailure } from "./model-failure.ts";
 import type { ModelHttp } from "./model-http.ts";
 import { appendUserMessage } from "./open-calls.ts";
-import { calculateCost } from "./prices.ts";
 import { requireEventStream } from "./require-event-stream.ts";
 import { parseModelSettings } from "./settings.ts";
 import { omitEarlierThoughts } from "./thoughts.ts";
@@ -64,11 +63,9 @@ export async function runModelTask(task: ProgramTask, call: ModelCall): Promise<
     if (resumeToken !== undefined) previousToken = { resumeToken };
     const messages = appendUserMessage(previousMessages, request.message);
     const { result, response } = await runTurn(task, call, messages);
-    const costUsd = calculateTaskCost(task, call, result);
-    const resultWithCost = { ...result, ...(costUsd !== undefined && { costUsd }) };
-    if (result.status === "error" || !capabilities.sessionResume) return { ...resultWithCost, ...previousToken };
+    if (result.status === "error" || !capabilities.sessionResume) return { ...result, ...previousToken };
     const token = await store(task, call, resumeToken, [...messages, ...response]);
-    return { ...resultWithCost, ...(token !== undefined && { resumeToken: token }) };
+    return { ...result, ...(token !== undefined && { resumeToken: token }) };
   } catch (error) {
     if (signal.aborted) return { ...CANCELLED, ...previousToken };
     if (error instanceof ModelFailure) return { ...failure(error.errorCode, error.message), ...previousToken };
@@ -113,6 +110,7 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
   const reader = createPartReader({
     explain,
     maxSteps,
+    requestedModel: modelId,
     ...(endpoint.readMetadata !== undefined && { readMetadata: endpoint.readMetadata }),
   });
   try {
@@ -178,10 +176,6 @@ function measureHiddenSize(part: TextStreamPart<ToolSet>): number {
   return part.type === "tool-result" ? Buffer.byteLength(JSON.stringify(part.output) ?? "") : 0;
 }
 
-function calculateTaskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usage }: ConnectionResult): number | undefined {
-  const { prices } = parseModelSettings(context.settings);
-  return prices === undefined || usage === undefined ? undefined : calculateCost(prices, [model, modelId], usage);
-}
 const CANCELLED = failure("cancelled", "The task was canceled.");
 const UNFINISHED = failure("model_error", "The model's answer is incomplete: the stream ended early. Dispatch again.");
 const TOO_LONG = failure("output_limit", `The reasoning and the tool results of this task exceed ${MAX_HIDDEN_BYTES / 1024 ** 2} MiB.`);

@@ -1,28 +1,12 @@
 import { z } from "zod";
-import { type AdapterSetting, type AdapterSettings, integer, readInteger, readJson, settingsSchema } from "#contract";
+import { type AdapterSetting, type AdapterSettings, integer, readInteger, settingsSchema } from "#contract";
 import type { ProgramSettings } from "../agent-program/settings.ts";
-import { type ModelPrices, modelPricesSchema } from "./prices.ts";
 
 /** Default of `maxSteps`. A task with more model calls is treated as an endless loop. */
 const DEFAULT_MAX_STEPS = 50;
 
-const EXAMPLE = '{"my-model":{"input":3,"output":15,"cacheRead":0.3}}';
-
 /** The settings that all connections to models share. */
 export const modelSettings = {
-  prices: {
-    variable: "BRIDGE_MODEL_PRICES",
-    read: readJson,
-    schema: z
-      .custom<ModelPrices>(
-        (prices) => modelPricesSchema.safeParse(prices).success,
-        `must be a JSON object of prices in US dollars per million tokens, for example ${EXAMPLE}`,
-      )
-      .optional()
-      .describe(
-        `Prices of models, from which Bridge computes the cost of a task when it calls a model directly: JSON, in US dollars per million tokens, for example ${EXAMPLE}. Default: Bridge reports no cost`,
-      ),
-  },
   maxSteps: {
     variable: "BRIDGE_MODEL_MAX_STEPS",
     read: readInteger,

@@ -111,8 +111,6 @@ const keys = {
     running: true,
     queued: true,
     maxConcurrent: true,
-    cooldownUntil: true,
-    cooldownReason: true,
     nodes: true,
   } satisfies Keys<Adapter>,
   Dispatch: {

@@ -7,6 +7,7 @@ import type { Store } from "../../store/store.ts";
 import { isFinal, type StopRequest, type Task, type TaskIdentity, type TaskProgress, taskHandle } from "../../task.ts";
 import type { Run } from "../run/run-task.ts";
 import type { RunningTasks } from "../run/running-tasks.ts";
+import { readSpent, withSpent } from "../run/spent.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { recordTaskEnd, type TaskEndOptions } from "./record-task-end.ts";
 
@@ -94,7 +95,9 @@ export function createTaskCancellation(options: CancellationOptions) {
 
   /** Ends a queued task with this result. Returns null if the task is no longer queued. */
   async function endQueued(task: Task, result: ExecutionResult, writeOptions?: { patient: boolean }): Promise<Task | null> {
-    const ended = await store.finishTaskIfQueued(task, buildFinish(task, result), writeOptions);
+    const earlier = task.restarts > 0 ? await readSpent(store, task) : null;
+    const finish = buildFinish(task, earlier === null ? result : withSpent(result, earlier));
+    const ended = await store.finishTaskIfQueued(task, finish, writeOptions);
     if (ended !== null) scheduler.removeQueued(task);
     await recordEnd(ended);
     return ended;

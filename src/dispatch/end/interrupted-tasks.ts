@@ -7,6 +7,7 @@ import type { Store } from "../../store/store.ts";
 import type { InterruptedTask } from "../../store/tasks/interface.ts";
 import type { Task } from "../../task.ts";
 import { createOpenCalls } from "../run/open-calls.ts";
+import { nothingSpent, readSpent, withSpent } from "../run/spent.ts";
 import type { TaskCancellation } from "./cancel-task.ts";
 
 /** Events of tool calls of an interrupted task that are read at once. */
@@ -41,7 +42,8 @@ export function createInterruptedTasks({ store, approvals, recordEnd }: Interrup
     for (const { task, stop } of interrupted) {
       approvals.adopt(task);
       if (task.state === "running") await endOpenCalls(task);
-      const result = failedResult(stop?.code ?? "bridge_restarted", stop?.reason ?? reason);
+      const failure = failedResult(stop?.code ?? "bridge_restarted", stop?.reason ?? reason);
+      const result = withSpent(failure, (await readSpent(store, task)) ?? nothingSpent);
       if (task.state === "queued") await recordEnd(await store.finishTaskIfQueued(task, buildFinish(task, result)));
       else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task)))
         await approvals.release(task);

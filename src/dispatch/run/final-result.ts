@@ -3,6 +3,7 @@ import type { SchemaChecker } from "../../requests/schema-checker.ts";
 import { applyOutputStrategy, awaitsTools } from "../../results/output-strategy.ts";
 import type { Task } from "../../task.ts";
 import type { PreparedRun } from "./prepare-run.ts";
+import { withoutDust } from "./spent.ts";
 
 /** Creates the result of a task that failed in Bridge itself. */
 export type CreateFailure = (errorCode: TaskErrorCode, error: string) => ExecutionResult;
@@ -24,9 +25,9 @@ export async function toFinalResult(
   }
 }
 
-/** Removes the digits that binary fractions add, as in 0.010000000000000002, and names the source of the cost. */
-export function withRoundNumbers({ durationMs, costUsd, ...result }: ExecutionResult): ExecutionResult {
-  const cost = costUsd !== undefined && { costUsd: Number(costUsd.toPrecision(12)), costSource: result.costSource ?? "runtime" };
+/** Rounds the numbers of a result, and names the source of its cost. */
+export function withRoundNumbers({ durationMs, costUsd, costSource = "runtime", ...result }: ExecutionResult): ExecutionResult {
+  const cost = costUsd !== undefined && { costUsd: withoutDust(costUsd), costSource };
   return { ...result, durationMs: Math.round(durationMs), ...cost };
 }
 

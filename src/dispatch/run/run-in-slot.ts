@@ -8,7 +8,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { type Run, type RunOptions, runTask } from "./run-task.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 
-interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen"> {
+interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen" | "onSpent"> {
   adapters: Pick<AvailableAdapters, "findOnline" | "describeOffline">;
   scheduler: Pick<Scheduler, "addQueued">;
   running: RunningTasks;
@@ -31,7 +31,7 @@ export function createRunInSlot(options: RunInSlotOptions) {
     if (adapter === null) return end(failedResult("adapter_offline", adapters.describeOffline(provider)));
     const rejection = options.findRejection(task, adapter);
     if (rejection !== null) return end(rejection);
-    const run = runTask(task, adapter, { ...options, isChildToolOpen: running.isChildToolOpen });
+    const run = runTask(task, adapter, { ...options, isChildToolOpen: running.isChildToolOpen, onSpent: running.onSpent });
     running.add(run);
     options.onStarted(run);
     metrics.executionsInFlight.inc({ provider });

@@ -1,24 +1,23 @@
 import type { Logger } from "pino";
 import { type AdapterEvent, type ExecutionAdapter, type ExecutionResult, executionResultSchema, type TaskErrorCode } from "#contract";
-import type { EventLog } from "../../events/event-log.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { SchemaChecker } from "../../requests/schema-checker.ts";
-import type { Store } from "../../store/store.ts";
 import type { StopCode, Task, TaskIdentity } from "../../task.ts";
 import { type TracedTask, traceFields } from "../../trace-context.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
 import { describeFault, toFinalResult, withRoundNumbers } from "./final-result.ts";
 import { createOutcome, type Outcome } from "./outcome.ts";
 import { type PreparedRun, prepareRun } from "./prepare-run.ts";
+import { createRunMeter, type MeterParts } from "./run-meter.ts";
 import { createRunRecord } from "./run-record.ts";
+import { readSpent } from "./spent.ts";
 import { stopRuntime, toStoppedResult } from "./stop-runtime.ts";
 import { storeEnd } from "./store-end.ts";
 import { createTaskClocks, type TaskClocks } from "./task-clocks.ts";
+import type { TaskMeter } from "./task-meter.ts";
 
 /** The parts that a run uses, and its limits. */
-export interface RunOptions {
-  store: Store;
-  eventLog: EventLog;
+export interface RunOptions extends MeterParts {
   workspaces: Workspaces;
   metrics: Metrics;
   logger: Logger;
@@ -53,6 +52,8 @@ export interface Run {
   /** Whether the task, or one of its descendants, has an open tool call. */
   isToolOpen(): boolean;
   onEvent(event: AdapterEvent): void;
+  /** Sets what a child of the task has spent so far. */
+  setChildSpent: TaskMeter["setChild"];
   /** Decides the outcome; returns false if it is decided already. */
   stop(code: StopCode, reason: string): boolean;
   /** Milliseconds of the task's timeout that are left. */
@@ -74,6 +75,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   const startedAt = performance.now();
   const outcome = createOutcome();
   const record = createRunRecord(task, eventLog);
+  const meter = createRunMeter(task, options, logUnexpected);
   let prepared: PreparedRun | null = null;
   const isToolOpen = (): boolean => record.hasOpenCall() || options.isChildToolOpen(task);
   const clocks = createTaskClocks({
@@ -103,6 +105,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   async function execute(): Promise<ExecutionResult> {
     try {
       prepared = await prepareRun(task, { workspaces, traceparent, isStopped: outcome.isDecided });
+      if (task.restarts > 0) meter.setEarlier(await readSpent(store, task));
     } catch (error) {
       return createFailure("adapter_error", describeFault(error));
     }
@@ -123,12 +126,12 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   }
 
   function onEvent(event: AdapterEvent): void {
-    if (outcome.isDecided()) {
-      metrics.eventsDropped.inc({ provider, reason: "late" });
-      return;
-    }
-    clocks.touch();
-    record.add(event);
+    const isLate = outcome.isDecided();
+    const isUsage = event.type === "usage.reported";
+    if (!isLate) clocks.touch();
+    // A call of the model that is in progress when the task is stopped is reported later, and counts.
+    if (isUsage ? !meter.add(event.data) : isLate) metrics.eventsDropped.inc({ provider, reason: isLate ? "late" : "invalid" });
+    else if (!isUsage) record.add(event);
   }
 
   function createFailure(errorCode: TaskErrorCode, error: string): ExecutionResult {
@@ -138,14 +141,16 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   /** Stores the end of the task, or returns it to the queue after an interruption of Bridge if the dispatch allows a retry. */
   async function finish(result: ExecutionResult, decided: Outcome): Promise<Task | null> {
     record.endOpenCalls(result, prepared?.request.tools);
+    await meter.close();
     // Hands the buffered events to the store, so that it writes them before the end of the task.
     void eventLog.flush(task);
     const isInterrupted = "stop" in decided && INTERRUPTIONS.has(decided.stop);
     if (isInterrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
-    const complete = record.addConversation(result, "result" in decided ? decided.result : result);
+    const { hasChildren } = run;
+    const spent = await meter.complete(result, { hasChildren });
+    const complete = record.addConversation(spent, "result" in decided ? decided.result : result);
     // Does not wait until the end is stored, because the task's temporary files may fill the disk.
     void releaseDirectories();
-    const { hasChildren } = run;
     return await storeEnd(task, complete, { store, eventLog, hasChildren, createFailure, onUnexpected: logUnexpected });
   }
 
@@ -161,7 +166,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   }
 
   const run: Run = {
-    ...{ task, traceparent, hasChildren: false, isToolOpen, onEvent, stop: outcome.stop },
+    ...{ task, traceparent, hasChildren: false, isToolOpen, onEvent, setChildSpent: meter.setChild, stop: outcome.stop },
     ...{ remainingMs: clocks.remainingMs, touch: clocks.touch, pauseClocks: clocks.pause },
     get isOver() {
       return outcome.isDecided();

@@ -1,7 +1,7 @@
 import type { AdapterEvent, ApprovalAnswer, ApprovalQuestion } from "#contract";
 import type { Approvals } from "../../approvals/approvals.ts";
 import type { Metrics } from "../../metrics.ts";
-import { type Task, type TaskIdentity, taskHandle } from "../../task.ts";
+import { type Spent, type Task, type TaskIdentity, taskHandle } from "../../task.ts";
 import type { Run } from "./run-task.ts";
 
 export type RunningTasks = ReturnType<typeof createRunningTasks>;
@@ -70,6 +70,8 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
     /** Whether a child task of a running task, or one of its descendants, has an open tool call. */
     isChildToolOpen: ({ tenant, taskId }: TaskIdentity): boolean =>
       [...runs.values()].some((run) => run.task.parentTaskId === taskId && run.task.tenant === tenant && run.isToolOpen()),
+    /** Adds what a running task has spent so far to its parent, and so to the ancestors of the parent. */
+    onSpent: (task: TaskIdentity, spent: Spent): void => findParent(task)?.setChildSpent(task.seq, spent),
     /** For each task number, a promise that resolves when the task's runtime has ended and its TMPDIR is removed. */
     unreleased: unreleased as ReadonlyMap<number, Promise<void>>,
     /**

@@ -7,6 +7,7 @@ import {
   eventEnvelopeSchema,
   eventTypes,
   normalizedUsageSchema,
+  pricedCallSchema,
 } from "#contract";
 import { errorCodeSchema } from "../wire/result-schema.ts";
 import { timestamp } from "../wire/timestamps.ts";
@@ -48,7 +49,16 @@ const kinds = {
   },
   "usage.reported": {
     description: "What the runtime has used since the last report, and the total of the task so far.",
-    data: z.object({ model: z.string().nullable(), ...reported, usage: normalizedUsageSchema, total: z.object(reported) }),
+    data: z.object({
+      model: z.string().nullable().describe("Null if it is unknown, or if there were several."),
+      ...reported,
+      usage: normalizedUsageSchema,
+      total: z.object(reported).describe("What the task has spent so far, without its child tasks."),
+      calls: z
+        .array(pricedCallSchema)
+        .optional()
+        .describe("The calls of the model, if Bridge saw each of them. `startedAt` is in milliseconds since the epoch."),
+    }),
   },
   "budget.warning": {
     description: "The task has raised what is spent of a budget to one of its thresholds. Once per threshold and period.",

@@ -25,13 +25,14 @@ export const traceEndTypes = [
 
 export type TraceEndType = (typeof traceEndTypes)[number];
 
-/** The events of a run that begin or end a span. */
+/** The events of a run that begin or end a span, or contain calls of the model. */
 export const traceEventTypes = [
   "execution.started",
   "tool.invoked",
   "tool.completed",
   "tool.approval_requested",
   "tool.approval_resolved",
+  "usage.reported",
 ] as const satisfies readonly EventType[];
 
 /** An event of a run with the beginning and the end of its data, which may be long. */

@@ -2,7 +2,16 @@ import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { serverClock, toStatement } from "../engines/postgres/statements.ts";
 import { lastEventNumber } from "../events/postgres.ts";
 import { type TraceStore, traceEndTypes, traceEventTypes } from "./interface.ts";
-import { previousEndColumn, TAIL_CHARACTERS, toTraceEnd, toTraceEvent, toTracePage, toTraceRange, traceEndColumns } from "./rows.ts";
+import {
+  CALLS_CHARACTERS,
+  previousEndColumn,
+  TAIL_CHARACTERS,
+  toTraceEnd,
+  toTraceEvent,
+  toTracePage,
+  toTraceRange,
+  traceEndColumns,
+} from "./rows.ts";
 
 /**
  * Creates the operations of the export of traces. Each write is a separate transaction of one statement, because one node at a time makes
@@ -52,7 +61,8 @@ const selectEnds = toStatement(
    ORDER BY e.number`,
 );
 const selectEvents = toStatement(
-  `SELECT ended.end_number, found.number, found.type, found.at, left(found.data, $3) AS head, right(found.data, ${TAIL_CHARACTERS}) AS tail
+  `SELECT ended.end_number, found.number, found.type, found.at,
+     left(found.data, CASE found.type WHEN 'usage.reported' THEN ${CALLS_CHARACTERS} ELSE $3 END) AS head, right(found.data, ${TAIL_CHARACTERS}) AS tail
    FROM unnest($1::bigint[], $2::bigint[]) AS ended (task, end_number)
    CROSS JOIN LATERAL (
      SELECT number, type, at, data FROM event WHERE task = ended.task AND number < ended.end_number

@@ -6,6 +6,9 @@ const MAX_EXAMINED_EVENTS = 1000;
 /** Characters of the end of the data of an event, which contains its short last fields. */
 export const TAIL_CHARACTERS = 160;
 
+/** Characters of the data of an event that lists calls of a model. They are more than those of other events. */
+export const CALLS_CHARACTERS = 8_192;
+
 /** The columns of an end, of the event `e` and its task `t`, without the summary and the texts that are cut. */
 export const traceEndColumns = `e.number, e.type, e.at, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider, t.parent_seq, t.traceparent,
   t.tracestate, t.created_at`;

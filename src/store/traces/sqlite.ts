@@ -1,6 +1,15 @@
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import { type TraceLimits, type TraceStore, traceEndTypes, traceEventTypes } from "./interface.ts";
-import { previousEndColumn, TAIL_CHARACTERS, toTraceEnd, toTraceEvent, toTracePage, toTraceRange, traceEndColumns } from "./rows.ts";
+import {
+  CALLS_CHARACTERS,
+  previousEndColumn,
+  TAIL_CHARACTERS,
+  toTraceEnd,
+  toTraceEvent,
+  toTracePage,
+  toTraceRange,
+  traceEndColumns,
+} from "./rows.ts";
 
 /** Creates the operations of the export of traces. One process uses the database, so it always holds the position. */
 export function createTraceOperations(driver: SqliteDriver, clock: () => number): TraceStore {
@@ -45,8 +54,8 @@ const selectEnds = `SELECT ${traceEndColumns}, substr(e.data, 1, ?) AS head, sub
   LEFT JOIN callback c ON c.task = t.seq AND e.type LIKE 'callback.%'
   WHERE e.number > ? AND e.number <= ? AND e.type IN (${listTypes(traceEndTypes)}) ORDER BY e.number LIMIT ?`;
 /** The inner query stops at the limit of each run. */
-const selectEvents = `SELECT ended.value ->> 1 AS end_number, e.number, e.type, e.at, substr(e.data, 1, ?) AS head,
-    substr(e.data, -${TAIL_CHARACTERS}) AS tail
+const selectEvents = `SELECT ended.value ->> 1 AS end_number, e.number, e.type, e.at,
+    substr(e.data, 1, iif(e.type = 'usage.reported', ${CALLS_CHARACTERS}, ?)) AS head, substr(e.data, -${TAIL_CHARACTERS}) AS tail
   FROM json_each(?) AS ended CROSS JOIN event e ON e.number IN (
     SELECT number FROM event WHERE task = ended.value ->> 0 AND number < ended.value ->> 1
       AND type IN (${listTypes(traceEventTypes)}) ORDER BY number LIMIT ?)`;

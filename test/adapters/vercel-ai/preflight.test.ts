@@ -66,12 +66,6 @@ test("an invalid proxy URL is reported by its variable and not by its value", as
   expect((await bench.run({})).result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: words });
 });
 
-test("cost tracking is claimed only with configured prices", async () => {
-  const plain = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" });
-  const priced = await openVercelFixture({ baseUrl: "http://127.0.0.1:9", prices: {} });
-  expect([plain, priced].map((bench) => bench.adapter.capabilities().costTracking)).toEqual([false, true]);
-});
-
 test.each([
   ["openai-compatible", { authorization: `Bearer ${key}` }, "/chat/completions"],
   ["anthropic", { "x-api-key": key }, "/messages"],

@@ -15,6 +15,11 @@ test.each<[string, Child[], object]>([
     [ok({ usage: { ...usage, thinkingTokens: 1 }, costUsd: 0.5 }), ok({ usage: { ...usage, thinkingTokens: 2 }, costUsd: 0.25 })],
     { usage: { inputTokens: 20, outputTokens: 4, thinkingTokens: 3 }, costUsd: 0.75 },
   ],
+  [
+    "a child whose cost is a price",
+    [ok({ usage, costUsd: 0.5 }), ok({ usage, costUsd: 0.25, costSource: "priced" })],
+    { usage: { inputTokens: 20, outputTokens: 4 }, costUsd: 0.75, costSource: "priced" },
+  ],
   ["a child without a cost", [ok({ usage, costUsd: 0.5 }), ok({ usage })], { usage: { inputTokens: 20, outputTokens: 4 } }],
   ["a child without usage", [ok({ usage, costUsd: 0.5 }), ok({ costUsd: 0.25 })], { costUsd: 0.75 }],
   [
@@ -27,5 +32,5 @@ test.each<[string, Child[], object]>([
 ])("the sum over %s", (_, children, total) => {
   const spending = createChildSpending();
   for (const child of children) spending.add(child);
-  expect(spending.total).toEqual(total);
+  expect(spending.total).toEqual("costUsd" in total ? { costSource: "runtime", ...total } : total);
 });

@@ -27,7 +27,11 @@ const finish = (finishReason: string, rawFinishReason: string | undefined = fini
   ({ type: "finish", finishReason, rawFinishReason, totalUsage: usage(1, 1) }) as unknown as Part;
 const call = (toolCallId: string) => ({ type: "tool-call", toolCallId, toolName: "look", input: { at: 1 } }) as unknown as Part;
 const open = (maxSteps = 50) =>
-  createPartReader({ explain: (error) => ({ status: "error", errorCode: "model_error", error: String(error) }), maxSteps });
+  createPartReader({
+    explain: (error) => ({ status: "error", errorCode: "model_error", error: String(error) }),
+    maxSteps,
+    requestedModel: "m",
+  });
 const ended = (status: "ok" | "error", errorCode?: string) => ({
   kind: "ended",
   outcome: expect.objectContaining({ status, ...(errorCode !== undefined && { errorCode }) }),
@@ -90,6 +94,15 @@ describe("the steps of a part of the stream", () => {
       "a step",
       [finishStep()],
       [
+        {
+          kind: "usage",
+          data: {
+            model: "m-1",
+            requestedModel: "m",
+            usage: { inputTokens: 130, outputTokens: 30 },
+            call: { startedAt: expect.any(Number), durationMs: expect.any(Number), status: 200 },
+          },
+        },
         { kind: "facts", facts: { model: "m-1" } },
         { kind: "progress", data: { step: 1, finishReason: "stop" } },
       ],
@@ -121,6 +134,12 @@ describe("the steps of a part of the stream", () => {
     const { read } = open();
     expect(parts.flatMap((part) => read(part))).toEqual(steps);
   });
+});
+
+test("a step of an endpoint that reports no usage is a partial report", () => {
+  const [step] = open().read(finishStep({ usage: usage(undefined, 3), response: { modelId: "m" } }));
+  expect(step).toMatchObject({ kind: "usage", data: { model: "m", usage: { inputTokens: 0, outputTokens: 0 }, partial: true } });
+  expect(step).not.toHaveProperty("data.requestedModel");
 });
 
 test("calls without a result are the open calls of the task, for any finish reason", () => {

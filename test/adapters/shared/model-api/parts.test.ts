@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { createToolNamer } from "../../../../adapters/shared/agent-program/tool-names.ts";
 import { explainError, redact } from "../../../../adapters/shared/model-api/model-failure.ts";
 import { appendUserMessage, findOpenCalls } from "../../../../adapters/shared/model-api/open-calls.ts";
-import { calculateCost } from "../../../../adapters/shared/model-api/prices.ts";
 import { cpuCost } from "../../../support/cpu-time.ts";
 
 const endpoint = { baseUrl: "https://models.example/v1?key=hidden", secrets: ["my-secret-key", ""] };
@@ -64,24 +63,6 @@ test.each([
   ["nothing secret: sky, basic, skip", "nothing secret: sky, basic, skip"],
 ])("%s shows no secret", (text, expected) => {
   expect(redact(text, endpoint.secrets)).toBe(expected);
-});
-
-test.each([
-  ["by the model that the endpoint reports", ["a", "b"], { inputTokens: 1_000_000, outputTokens: 0 }, 1],
-  ["by the requested model", ["unknown", "b"], { inputTokens: 0, outputTokens: 1_000_000 }, 20],
-  [
-    "with the cache at its own price",
-    ["a"],
-    { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 500_000, cacheWriteTokens: 250_000 },
-    0.25 + 0.05 + 0.5,
-  ],
-  ["with the cache at the price of any input", ["b"], { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 1_000_000 }, 10],
-  ["nothing without a configured price", ["c", undefined], { inputTokens: 1, outputTokens: 1 }, undefined],
-  ["nothing for a property name of every object", ["constructor", "toString"], { inputTokens: 1, outputTokens: 1 }, undefined],
-])("a task costs %s", (_, models, usage, costUsd) => {
-  const cost = calculateCost({ a: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 2 }, b: { input: 10, output: 20 } }, models, usage);
-  if (costUsd === undefined) expect(cost).toBeUndefined();
-  else expect(cost).toBeCloseTo(costUsd, 9);
 });
 
 test("names of tools are unique and valid for every vendor", () => {
