@@ -174,6 +174,12 @@ function createNodeMetrics(registers: Registry[]) {
       labelNames: ["provider"],
       registers,
     }),
+    adapterCoolingDown: new Gauge({
+      name: "bridge_adapter_cooling_down",
+      help: "1 while an adapter cools down after a usage limit, else 0.",
+      labelNames: ["provider"],
+      registers,
+    }),
     orphansKilled: new Counter({
       name: "bridge_orphans_killed_total",
       help: "Runtime processes that outlived their task and were killed.",

@@ -39,7 +39,7 @@ export const createConfigureAdapter =
     listModels: registry.listModels,
     requestApproval: (question) => dispatcher.requestApproval(provider, question),
     mayCallModel: async () => ({ allowed: true }),
-    onModelLimited: () => {},
+    onModelLimited: registry.cooldowns.noteLimit,
     onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
   });
 

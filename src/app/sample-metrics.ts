@@ -11,7 +11,7 @@ import type { Store } from "../store/store.ts";
 
 /** The parts that the sampler reads. */
 interface Sources {
-  registry: Pick<AdapterRegistry, "list">;
+  registry: Pick<AdapterRegistry, "list" | "cooldowns">;
   dispatcher: Pick<Dispatcher, "load">;
   approvals: Pick<Approvals, "describeWaiting">;
   store: Pick<Store, "oldestCallbackMs">;
@@ -39,7 +39,10 @@ export function createMetricsSampler(
   }
 
   return async () => {
-    for (const { provider } of registry.list()) metrics.queued.set({ provider }, dispatcher.load(provider).queued);
+    for (const { provider } of registry.list()) {
+      metrics.queued.set({ provider }, dispatcher.load(provider).queued);
+      metrics.adapterCoolingDown.set({ provider }, registry.cooldowns.find(provider) === null ? 0 : 1);
+    }
     const { count, oldestMs } = approvals.describeWaiting();
     metrics.approvalsWaiting.set(count);
     metrics.approvalOldest.set(oldestMs / 1000);

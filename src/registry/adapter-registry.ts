@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
 import { adapterEventData, isComposite, isModelLister, isPaced } from "#contract";
 import type { Metrics } from "../metrics.ts";
+import { createCooldowns } from "./cooldowns.ts";
 import { awaitAnswer, createHealthChecks, createOfflineHealth, type HealthChecks } from "./health-checks.ts";
 
 /** A loaded adapter, or the reason why it could not be loaded. */
@@ -63,6 +64,7 @@ interface Entry extends RegisteredAdapter {
 export function createAdapterRegistry(options: RegistryOptions) {
   const { loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS, checkLimitMs } = options;
   const entries = new Map(loaded.map((adapter) => [adapter.provider, createEntry(adapter)]));
+  const cooldowns = createCooldowns();
   /** Null until the start. */
   let host: AdapterHost | null = null;
 
@@ -125,6 +127,7 @@ export function createAdapterRegistry(options: RegistryOptions) {
       const entry = entries.get(provider);
       return entry?.adapter === null ? entry.health.detail : null;
     },
+    cooldowns,
     /** Resolves to null if the models are unknown, or not known in time. */
     listModels: (provider: string): Promise<readonly string[] | null> => listModels(entries.get(provider), logger),
     /** Initializes every adapter and checks it for the first time; resolves when every check has ended or timed out. */

@@ -58,11 +58,13 @@ export interface Bridge {
 }
 
 /**
- * Runs until it is canceled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool
- * that never ends for `work`, one that waits for an approval for `ask`, and returns any other message.
+ * Runs until it is canceled for the message `wait`, fails for `fail`, reports a usage limit for `limit`, uses a tool and returns every
+ * field of a result for `look`, a tool that never ends for `work`, one that waits for an approval for `ask`, and returns any other message.
  */
 const obey: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
+  if (request.message === "limit")
+    return { status: "error", errorCode: "rate_limited", error: "You hit your limit. Try again in 2 hours." };
   if (request.message === "work") emit("tool.invoked", { toolCallId: "call-1", toolName: "build", input: {} });
   if (request.message === "wait" || request.message === "work")
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));

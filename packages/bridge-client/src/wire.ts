@@ -578,6 +578,10 @@ export interface Adapter {
   running: number;
   queued: number;
   maxConcurrent: number;
+  /** Until when tasks that may run elsewhere or wait avoid the adapter, because its vendor has rejected calls; null if they do not. */
+  cooldownUntil: string | null;
+  /** Null without a cooldown. */
+  cooldownReason: string | null;
   /** Names of the running nodes that have the adapter. */
   nodes: string[];
 }

@@ -111,6 +111,8 @@ const keys = {
     running: true,
     queued: true,
     maxConcurrent: true,
+    cooldownUntil: true,
+    cooldownReason: true,
     nodes: true,
   } satisfies Keys<Adapter>,
   Dispatch: {

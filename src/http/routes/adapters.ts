@@ -57,6 +57,12 @@ const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
       running: count,
       queued: count,
       maxConcurrent: count,
+      cooldownUntil: timestamp
+        .nullable()
+        .describe(
+          "Until when tasks with `fallbacks` or `whenLimited` avoid the adapter on this node, because the vendor of its model has rejected calls. Null if they do not.",
+        ),
+      cooldownReason: z.string().nullable().describe("Null without a cooldown."),
       nodes: z.array(z.string()).describe("Names of the running nodes that have the adapter."),
     })
     .meta({ id: "Adapter", description: "An adapter with its health, capabilities and load." });
@@ -66,6 +72,11 @@ const adapterParams = z.object({ provider: z.string().describe("Name of the adap
 /** `GET /api/v2/adapters` and `POST /api/v2/adapters/{provider}/check`. */
 export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = async (app, { inputs, registry, adapters, dispatcher }) => {
   const adapterSchema = createAdapterSchema(inputs);
+
+  function describeCooldown(provider: string) {
+    const cooldown = registry.cooldowns.find(provider);
+    return { cooldownUntil: toIsoOrNull(cooldown?.until ?? null), cooldownReason: cooldown?.reason ?? null };
+  }
 
   app.get(
     "/api/v2/adapters",
@@ -96,7 +107,7 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
         entries.length > offset + limit,
         ({ describe }) => {
           const adapter = describe();
-          return { ...adapter, nodes: adapters.listNodesWith(adapter.provider) };
+          return { ...adapter, ...describeCooldown(adapter.provider), nodes: adapters.listNodesWith(adapter.provider) };
         },
         ({ position }) => position,
       );
@@ -130,7 +141,7 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
           nodes.length === 0 ? "GET /api/v2/adapters lists the adapters." : `Send the request to a node that has it: ${nodes.join(", ")}.`;
         throw new BridgeError("not_found", `This node has no adapter ${provider}. ${remedy}`);
       }
-      return { ...describeAdapter(entry, dispatcher.load(provider)), nodes };
+      return { ...describeAdapter(entry, dispatcher.load(provider)), ...describeCooldown(provider), nodes };
     },
   );
 };

@@ -42,6 +42,27 @@ test("the list counts running and queued tasks", async () => {
   expect((await bridge.call("GET", "/metrics")).text).toContain('bridge_tasks_queued{provider="narrow"} 1');
 });
 
+test("an adapter cools down after a usage limit until the time that the vendor names, or until a task succeeds", async () => {
+  const run = (message: string) => bridge.dispatch({ message }, { headers: { prefer: "wait=30" } });
+  const isCooling = async () => (await bridge.call("GET", "/metrics")).text.includes('bridge_adapter_cooling_down{provider="memory"} 1');
+  expect(await entry("memory")).toMatchObject({ cooldownUntil: null, cooldownReason: null });
+  const before = Date.now();
+  await run("limit");
+  const { cooldownUntil, cooldownReason } = await askUntil(
+    () => entry("memory"),
+    (adapter) => adapter.cooldownUntil !== null,
+  );
+  expect(Date.parse(cooldownUntil)).toBeGreaterThanOrEqual(before + 7_200_000);
+  expect(cooldownReason).toBe("A task failed with rate_limited. Its error names the time at which the limit ends.");
+  expect(await isCooling()).toBe(true);
+  expect((await run("Hello.")).body.state).toBe("completed");
+  await askUntil(
+    () => entry("memory"),
+    (adapter) => adapter.cooldownUntil === null,
+  );
+  expect(await isCooling()).toBe(false);
+});
+
 test("the list is paginated in the configured order", async () => {
   const found: string[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {

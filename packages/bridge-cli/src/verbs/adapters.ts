@@ -16,7 +16,10 @@ export const run: Run<Options> = async ({ args: [provider], options: { check = f
   if (check && provider === undefined) throw new CommandError("usage", "--check needs the name of an adapter.");
   const { client } = connect();
   if (provider === undefined) {
-    printTable(output, await takeSome(client.listAdapters({ signal }), Number.POSITIVE_INFINITY, output), columns);
+    const adapters = await takeSome(client.listAdapters({ signal }), Number.POSITIVE_INFINITY, output);
+    // In a terminal, an empty column would only take room from the details.
+    const isHidden = output.format === "terminal" && adapters.every(({ cooldownUntil }) => cooldownUntil === null);
+    printTable(output, adapters, isHidden ? columns.filter((column) => column !== cooldown) : columns);
     return undefined;
   }
   const adapter = check ? await client.checkAdapter(provider, { signal }) : await findAdapter();
@@ -43,6 +46,14 @@ export const run: Run<Options> = async ({ args: [provider], options: { check = f
 
 const styles: Readonly<Record<Adapter["health"]["status"], Style>> = { healthy: "green", degraded: "yellow", offline: "red" };
 
+/** The last column, because scripts read the columns by their position. */
+const cooldown: Column<Adapter> = {
+  title: "cooldown",
+  value: ({ cooldownUntil }) => cooldownUntil,
+  shown: ({ cooldownUntil }) => formatRelative(cooldownUntil),
+  style: () => "yellow",
+};
+
 const columns: Column<Adapter>[] = [
   { title: "provider", value: ({ provider }) => provider },
   { title: "status", value: ({ health }) => health.status, style: ({ health }) => styles[health.status] },
@@ -53,12 +64,14 @@ const columns: Column<Adapter>[] = [
   { title: "queued", value: ({ queued }) => queued, align: "right" },
   { title: "checked", value: ({ health }) => health.checkedAt, shown: ({ health }) => formatRelative(health.checkedAt) },
   { title: "detail", value: ({ health }) => health.detail, isFlexible: true },
+  cooldown,
 ];
 
 /** Of one adapter. Its detail often contains a command, which must not be cut. */
 const detailedColumns: Column<Adapter>[] = [
-  ...columns.slice(0, -1),
+  ...columns.slice(0, -2),
   { title: "detail", value: ({ health }) => health.detail, wraps: true },
+  cooldown,
 ];
 
 const stepColumns: Column<Adapter["health"]["preflight"][number]>[] = [

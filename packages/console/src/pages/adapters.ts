@@ -5,7 +5,7 @@ import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { serverNow } from "../live/server-clock.ts";
-import { ago, badge, errorNote, healthBadge } from "../parts/badges.ts";
+import { ago, badge, errorNote, healthBadge, timeOf } from "../parts/badges.ts";
 import { codeSpans } from "../parts/code-spans.ts";
 import { copyButton } from "../parts/copy-button.ts";
 import { linkTo } from "../router.ts";
@@ -91,6 +91,7 @@ function renderAdapter(
       <p class="detail">${health.checkedAt === null ? "not checked yet" : html`checked ${ago(health.checkedAt, now)}`} ${check}</p>
     </div>
     ${renderProgram(health)}
+    ${renderCooldown(adapter, now)}
     ${note === null ? nothing : html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${renderRemedy(note)}</p>`}
     ${remedies.length === 0 ? nothing : renderRemedies(remedies)}
     ${faults.map(({ step, detail }) => html`<p class="note warning"><strong>${step}</strong> ${renderRemedy(detail)}</p>`)}
@@ -102,6 +103,14 @@ function renderAdapter(
     </p>
     ${renderCapabilities(adapter)} ${others.length === 0 ? nothing : renderOthers(others)}
   </section>`;
+}
+
+/** Shows until when tasks that may run elsewhere avoid the adapter, and why. */
+function renderCooldown({ cooldownUntil, cooldownReason }: Adapter, now: number): TemplateResult | typeof nothing {
+  if (cooldownUntil === null) return nothing;
+  return html`<p class="note warning">
+    <strong>cooling down</strong> until ${timeOf(cooldownUntil, now)}: ${codeSpans(cooldownReason ?? "")}
+  </p>`;
 }
 
 /** Names the program or the server that tasks use, its version, and the connection to it. */

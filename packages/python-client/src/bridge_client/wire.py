@@ -431,6 +431,11 @@ class Adapter(TypedDict):
     running: int
     queued: int
     maxConcurrent: int
+    #: Until when tasks that may run elsewhere or wait avoid the adapter, because the vendor of its model has rejected
+    #: calls; None if they do not.
+    cooldownUntil: Optional[str]
+    #: None without a cooldown.
+    cooldownReason: Optional[str]
     #: Names of the running nodes that have the adapter.
     nodes: list[str]
 
