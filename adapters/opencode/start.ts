@@ -25,7 +25,7 @@ const SESSION_ID = /^ses_\w+$/;
 
 /** Prepares the start of a task, or returns why it cannot start. Over `cli` the system prompt is part of the configuration. */
 export async function prepareStart(
-  { request, context }: Pick<ProgramTask, "request" | "context">,
+  { request, context, timeline }: Pick<ProgramTask, "request" | "context" | "timeline">,
   connection: OpenCodeConnection,
 ): Promise<OpenCodeStart | ConnectionResult> {
   const { directories, resumeToken, systemPrompt } = request;
@@ -46,7 +46,10 @@ export async function prepareStart(
     env: { ...createOpenCodeEnvironment(context, directories.tmp), OPENCODE_CONFIG_CONTENT: config },
     model,
     permissions,
-    tally: createTally({ isPriced: model !== null && isPriced(model, context) }),
+    tally: createTally({
+      isPriced: model !== null && isPriced(model, context),
+      report: (data) => timeline.reportUsage(model === null ? data : { model: `${model.providerID}/${model.modelID}`, ...data }),
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { NormalizedUsage } from "#contract";
+import type { NormalizedUsage, UsageReport } from "#contract";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 
 const count = z.number().nonnegative();
@@ -17,35 +17,47 @@ export const stepFinishSchema = z.object({
 });
 export type StepFinish = z.infer<typeof stepFinishSchema>;
 
-/** Adds up the usage of one task's model calls. If the model's price is not configured, a cost of 0 means that the cost is unknown. */
-export function createTally({ isPriced }: { isPriced: boolean }) {
+/**
+ * Adds up the usage of one task's model calls, and reports each of them. If the model's price is not configured, a cost of 0 means that the
+ * cost is unknown.
+ */
+export function createTally({ isPriced, report = () => {} }: { isPriced: boolean; report?(data: UsageReport): void }) {
   const countedIds = new Set<string>();
   const usage = { inputTokens: 0, outputTokens: 0, thinkingTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   let costUsd = 0;
   let isComplete = true;
+  const isKnown = (cost: number): boolean => cost > 0 || isPriced;
+
+  function markIncomplete(): void {
+    if (isComplete) report({ usage: { inputTokens: 0, outputTokens: 0 }, partial: true });
+    isComplete = false;
+  }
+
   return {
     add({ id, tokens, cost }: StepFinish): void {
       if (countedIds.has(id)) return;
       countedIds.add(id);
       if (tokens === null || cost === null) {
-        isComplete = false;
+        markIncomplete();
         return;
       }
-      usage.inputTokens += tokens.input + tokens.cache.read + tokens.cache.write;
-      usage.outputTokens += tokens.output + tokens.reasoning;
-      usage.thinkingTokens += tokens.reasoning;
-      usage.cacheReadTokens += tokens.cache.read;
-      usage.cacheWriteTokens += tokens.cache.write;
+      const call = {
+        inputTokens: tokens.input + tokens.cache.read + tokens.cache.write,
+        outputTokens: tokens.output + tokens.reasoning,
+        thinkingTokens: tokens.reasoning,
+        cacheReadTokens: tokens.cache.read,
+        cacheWriteTokens: tokens.cache.write,
+      };
+      for (const [name, count] of Object.entries(call)) usage[name as keyof typeof usage] += count;
       costUsd += cost;
+      report({ usage: call, ...(isKnown(cost) && { costUsd: cost }) });
     },
     /** Marks the usage as unknown, because OpenCode does not report all of it. */
-    markIncomplete(): void {
-      isComplete = false;
-    },
+    markIncomplete,
     /** Returns usage and cost so far; empty if they are unknown. */
     getFacts(): Pick<ConnectionResult, "costUsd"> & { usage?: NormalizedUsage } {
       if (countedIds.size === 0 || !isComplete) return {};
-      return { usage: { ...usage }, ...(costUsd > 0 || isPriced ? { costUsd } : {}) };
+      return { usage: { ...usage }, ...(isKnown(costUsd) ? { costUsd } : {}) };
     },
   };
 }

@@ -36,6 +36,7 @@ const success = {
     durationMs: 1200,
     model: "small",
     costUsd: 0.25,
+    costSource: "runtime",
     metadata: { step: "s-1" },
   },
   usage: { inputTokens: 50, outputTokens: 30, thinkingTokens: 10, cacheReadTokens: 20, cacheWriteTokens: 5, laterTokens: 1 },
@@ -84,6 +85,7 @@ test("the Convex example stores the result and the usage of a task once, and fir
         ...{
           model: "small",
           costUsd: 0.25,
+          costSource: "runtime",
           inputTokens: 50,
           outputTokens: 30,
           thinkingTokens: 10,

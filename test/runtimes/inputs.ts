@@ -12,7 +12,7 @@ const passedFile = path.join(import.meta.dirname, "passed.json");
 const inputs = [
   "adapters/**/*",
   "packages/{async-kit,council,nofollow-fs,responder-*}/src/**/*",
-  "src/{approvals,contract,registry,requests,results,workspaces}/**/*",
+  "src/{approvals,contract,pricing,registry,requests,results,workspaces}/**/*",
   "src/dispatch/{end,run}/**/*",
   "src/app/configure-adapter.ts",
   "test/runtimes/**/*.{ts,js,json}",

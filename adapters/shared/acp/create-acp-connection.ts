@@ -25,12 +25,11 @@ const KILL_AFTER_MS = 2_500;
 
 /** Creates a connection to an agent over the Agent Client Protocol. Each task starts one process with one session and one turn. */
 export function createAcpConnection(profile: AcpProfile): ProgramConnection {
-  const { capabilities, emptyAnswers, planProxy } = profile;
+  const { capabilities, emptyAnswers } = profile;
   return {
     name: "acp",
     capabilities,
     ...(emptyAnswers !== undefined && { emptyAnswers }),
-    ...(planProxy !== undefined && { planProxy }),
     find: profile.find,
     probe: (argv, context) => probeAgent(profile, argv, context),
     unsupportedReason: (request) =>

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import type { NormalizedUsage } from "#contract";
+import type { NormalizedUsage, UsageReport } from "#contract";
 import { describeFailedServers } from "../agent-program/failed-mcp-servers.ts";
 import type { LineReader, Outcome, Step } from "../agent-program/run-program.ts";
+import { createMessageMeter, messageUsageSchema } from "./message-usage.ts";
 import { type ModelUsage, type ResultLine, readOutcome, resultSchema } from "./result-line.ts";
 
 const blockSchema = z.union([
@@ -21,7 +22,8 @@ const lineSchema = z.union([
     event: z.object({
       type: z.string(),
       index: z.number().optional(),
-      message: z.object({ id: z.string() }).optional(),
+      message: z.object({ id: z.string(), model: z.string().optional(), usage: messageUsageSchema }).optional(),
+      usage: messageUsageSchema,
       delta: z.object({ type: z.string().optional(), text: z.string().optional(), stop_reason: z.string().nullish() }).optional(),
     }),
     /** The stream of the message broke; the blocks from this index on are withdrawn. */
@@ -59,6 +61,7 @@ export interface ReaderOptions {
 export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions): LineReader {
   const streamedIds = new Set<string>();
   const outputCalls = new Set<string>();
+  const meter = createMessageMeter();
   let hasAnswered = false;
   /** The text of the current message since its last tool call, by block. Null between messages. */
   let blocks: string[] | null = null;
@@ -114,13 +117,17 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
     switch (line?.type) {
       case "system":
         return [...(line.subtype === "api_retry" && blocks !== null ? discard(retryReason(line["error"])) : []), ...readSystem(line)];
-      case "stream_event":
-        return (line.parent_tool_use_id ?? null) === null ? readStreamEvent(line) : [];
+      case "stream_event": {
+        const agent = line.parent_tool_use_id ?? null;
+        const reports = meter.read(agent, line.event).map(toUsageStep);
+        return agent === null ? [...reports, ...readStreamEvent(line)] : reports;
+      }
       case "assistant": {
         if (line.message.model === NO_MODEL) return [];
         // The text of a streamed message has been reported already.
         const options = { isNewText: !streamedIds.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
-        return line.message.content.flatMap((block) => readBlock(block, options));
+        const reports = meter.readComplete(line.message.id).map(toUsageStep);
+        return [...reports, ...line.message.content.flatMap((block) => readBlock(block, options))];
       }
       case "tool_progress": {
         // Sent every 30 s, so that a slow tool does not look like a runtime that hangs.
@@ -186,6 +193,8 @@ function readSystem(line: SystemLine): Step[] {
       return [];
   }
 }
+
+const toUsageStep = (data: UsageReport): Step => ({ kind: "usage", data });
 
 function readResult(line: ResultLine, outcome: Outcome, hasAnswered: boolean): Step[] {
   const { result = "", structured_output: outputs } = line;

@@ -40,14 +40,9 @@ export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "l
   };
 }
 
-/** Creates the connections to the vendors, through the HTTP proxy of the environment. Throws if the URL of the proxy is invalid. */
-export const createDispatcher = (
-  env: ProgramContext["env"],
-  lookup: ProgramContext["lookup"],
-  options: EnvHttpProxyAgent.Options = {},
-): EnvHttpProxyAgent =>
+/** Throws if a proxy URL is invalid. */
+const createDispatcher = (env: ProgramContext["env"], lookup: ProgramContext["lookup"]): EnvHttpProxyAgent =>
   new EnvHttpProxyAgent({
-    ...options,
     httpProxy: readVariable(env, "HTTP_PROXY"),
     httpsProxy: readVariable(env, "HTTPS_PROXY"),
     noProxy: readVariable(env, "NO_PROXY"),

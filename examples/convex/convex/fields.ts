@@ -19,6 +19,7 @@ export const resultFields = {
 export const usageFields = {
   model: v.optional(v.string()),
   costUsd: v.optional(v.number()),
+  costSource: v.optional(v.string()),
   inputTokens: v.optional(v.number()),
   outputTokens: v.optional(v.number()),
   thinkingTokens: v.optional(v.number()),

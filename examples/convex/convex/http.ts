@@ -24,6 +24,7 @@ http.route({
       usage: omitUndefined({
         model: callback.model,
         costUsd: callback.costUsd,
+        costSource: callback.costSource,
         inputTokens: callback.usage?.inputTokens,
         outputTokens: callback.usage?.outputTokens,
         thinkingTokens: callback.usage?.thinkingTokens,

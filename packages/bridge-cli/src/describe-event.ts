@@ -1,5 +1,6 @@
-import type { BridgeEvent } from "bridge-client";
+import type { BridgeEvent, NormalizedUsage } from "bridge-client";
 import { cutToWidth } from "./display-width.ts";
+import { formatCost, formatCount } from "./format.ts";
 import { toOneLine } from "./show-hidden.ts";
 import { paint, type Style, type Text } from "./text.ts";
 
@@ -21,6 +22,8 @@ function describeData({ type, data }: BridgeEvent): string {
       return `${data.toolName} ${toJson(data.input)}`;
     case "tool.completed":
       return `${data.toolName}${data.isError ? " failed" : ""} ${toJson(data.output)}`;
+    case "usage.reported":
+      return `${describeUsage(data.usage, data.costUsd)}; so far ${describeUsage(data.total.usage, data.total.costUsd)}`;
     case "budget.warning":
       return `${data.budget} has reached ${Math.round(data.share * 100)} % of its maximum`;
     case "tool.approval_requested":
@@ -34,6 +37,11 @@ function describeData({ type, data }: BridgeEvent): string {
     default:
       return toJson(data);
   }
+}
+
+function describeUsage(usage: NormalizedUsage | null, costUsd: number | null): string {
+  const tokens = usage === null ? "" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out, `;
+  return `${tokens}${formatCost(costUsd)}`;
 }
 
 const TYPE_WIDTH = "tool.approval_requested".length;

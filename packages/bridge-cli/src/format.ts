@@ -1,3 +1,5 @@
+import type { CostSource } from "bridge-client";
+
 /** Formats of numbers and times for people. An unknown value is `-`, never 0. */
 
 const SECOND_MS = 1000;
@@ -36,6 +38,12 @@ function formatAmount(ms: number): string | null {
 export function formatCost(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return "-";
   return usd === 0 || usd >= 0.1 ? `$${usd.toFixed(2)}` : `$${usd.toPrecision(2)}`;
+}
+
+/** Describes where a cost comes from; empty if it is unknown. */
+export function describeSource(source: CostSource | null): string {
+  if (source === null) return "";
+  return source === "runtime" ? "reported by the runtime" : "computed from prices";
 }
 
 /** Formats a sum of costs. A sum that lacks unknown costs ends with `+ ?`, and `?` means that all are unknown. */

@@ -1,5 +1,19 @@
 import type { ConnectionKind, CostSource, NormalizedUsage, TaskErrorCode } from "./wire.ts";
 
+/** One call of a model. */
+export interface ModelCall {
+  model: string | null;
+  usage: NormalizedUsage | null;
+  costUsd: number | null;
+  /** In milliseconds since the epoch. */
+  startedAt: number;
+  durationMs: number;
+  /** The HTTP status; null if there was no response. */
+  status: number | null;
+  /** Whether the response broke off, so that the usage may be too low. */
+  incomplete?: boolean;
+}
+
 /** Data of each event type. Data above 256 KiB is cut and has `truncated: true`. */
 interface EventData {
   "execution.started": { agentId: string };
@@ -17,6 +31,8 @@ interface EventData {
     costUsd: number | null;
     costSource: CostSource | null;
     total: { usage: NormalizedUsage | null; costUsd: number | null; costSource: CostSource | null };
+    /** The calls of the model, if Bridge saw each of them. */
+    calls?: ModelCall[];
   };
   /** The task has raised what is spent of a budget to one of its thresholds; `share` 0.8 is 80 % of the maximum. */
   "budget.warning": {

@@ -40,6 +40,7 @@ async function runScript(connection: ProgramConnection, script: string, { change
       keepText: () => {},
       discardText: () => {},
       reportProgress: () => {},
+      reportUsage: () => {},
     } as unknown as ProgramTask["timeline"],
     signal: cancel.signal,
     totals: {} as ProgramTask["totals"],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { UsageReport } from "#contract";
 import { errorSchema, explainError, explainFinish, explainRetries } from "../../../adapters/opencode/failures.ts";
 import { retryStart } from "../../../adapters/opencode/retry-start.ts";
 import { readToolCall, type ToolPart } from "../../../adapters/opencode/tool-calls.ts";
@@ -102,6 +103,16 @@ describe("usage", () => {
     expect(tallyOf(false, step("1")).getFacts()).toEqual({ usage: once });
     expect(tallyOf(true, step("1")).getFacts()).toEqual({ usage: once, costUsd: 0 });
     expect(tallyOf(false, step("1", 0.25)).getFacts()).toHaveProperty("costUsd", 0.25);
+  });
+
+  test("usage of each model call is reported, with its cost if that is known", () => {
+    const reports: UsageReport[] = [];
+    const tally = createTally({ isPriced: false, report: (data) => reports.push(data) });
+    for (const one of [step("1", 0.25), step("1", 0.25), step("2")]) tally.add(one);
+    expect(reports).toEqual([{ usage: once, costUsd: 0.25 }, { usage: once }]);
+    tally.markIncomplete();
+    tally.add({ ...step("3"), tokens: null });
+    expect(reports.slice(2)).toEqual([{ usage: { inputTokens: 0, outputTokens: 0 }, partial: true }]);
   });
 
   test("usage is unknown without a model call, and if OpenCode does not report all of it", () => {

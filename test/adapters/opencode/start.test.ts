@@ -7,11 +7,13 @@ import { buildConfiguration } from "../../../adapters/opencode/configuration.ts"
 import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.ts";
 import { createOpenCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
+import { createTaskTimeline } from "../../../adapters/shared/agent-program/task-timeline.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { createExecutionRequest } from "../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf } from "./fixtures.ts";
 
+const timeline = createTaskTimeline("t", () => {}, { streaming: false });
 const withKey = contextOf({}, { ANTHROPIC_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other", HOME: "/operator" });
 
 describe("the configuration of a task", () => {
@@ -114,12 +116,12 @@ describe("a start", () => {
   const prepare = async (changes: Partial<ExecutionRequest> = {}, context = withKey, connection: OpenCodeConnection = "http-api") => {
     const request = createExecutionRequest(await temporaryDirectory(), changes);
     mkdirSync(request.directories.tmp, { recursive: true });
-    const start = await prepareStart({ request, context }, connection);
+    const start = await prepareStart({ request, context, timeline }, connection);
     return { request, start, started: "status" in start ? expect.fail(start.error) : start };
   };
   const refusal = async (changes: Partial<ExecutionRequest>, context = withKey) => {
     const request = createExecutionRequest(await temporaryDirectory(), changes);
-    return await prepareStart({ request, context }, "http-api");
+    return await prepareStart({ request, context, timeline }, "http-api");
   };
 
   test("a start does not write through links that exist in its TMPDIR", async () => {
@@ -130,7 +132,7 @@ describe("a start", () => {
     writeFileSync(path.join(outside, "kept"), "kept");
     symlinkSync(outside, path.join(tmp, "config"));
     symlinkSync(path.join(outside, "kept"), path.join(tmp, "instructions.md"));
-    await prepareStart({ request, context: withKey }, "cli");
+    await prepareStart({ request, context: withKey, timeline }, "cli");
     expect(readdirSync(outside)).toEqual(["kept"]);
     expect(readFileSync(path.join(outside, "kept"), "utf8")).toBe("kept");
     expect(readFileSync(path.join(tmp, "instructions.md"), "utf8")).toBe("Be brief.");
@@ -218,7 +220,7 @@ describe("a start", () => {
     const root = await temporaryDirectory();
     const request = createExecutionRequest(root);
     write(root, ".opencode/plugin/spy.ts");
-    expect(await prepareStart({ request, context: withKey }, "http-api")).toMatchObject({
+    expect(await prepareStart({ request, context: withKey, timeline }, "http-api")).toMatchObject({
       errorCode: "adapter_error",
       error: expect.stringContaining(path.join(root, ".opencode/plugin/spy.ts")),
     });

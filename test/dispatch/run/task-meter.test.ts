@@ -196,6 +196,15 @@ describe("the events of a task", () => {
   });
 });
 
+test("steps do not count once a call was reported", () => {
+  const { meter, totals, stored } = open();
+  meter.add({ usage: tokens(1), costUsd: 1 });
+  meter.add({ usage: tokens(2), costUsd: 2, call });
+  meter.add({ usage: tokens(4), costUsd: 4 });
+  expect(totals.map(({ costUsd }) => costUsd)).toEqual([1, 2]);
+  expect(stored).toHaveLength(1);
+});
+
 test("the reports wait for the table of prices, and the end of the task waits for the reports", async () => {
   const loaded = Promise.withResolvers<void>();
   const priced = vi.fn(pricing.priceOf);

@@ -33,7 +33,7 @@ export const scenarios: readonly Scenario[] = [
       const { capabilities } = await bench.adapter();
       // OpenCode has configured prices: 1 and 2 dollars per million tokens.
       if (capabilities["costTracking"] === true) expect(task.result?.costUsd).toBeGreaterThan(0);
-      else expect(task.result?.costUsd).toBeUndefined();
+      else expect(task.result?.costSource).not.toBe("runtime");
       expect(task.result?.usage).toEqual(usageOfCalls(bench, 1));
     },
   },

@@ -1,7 +1,7 @@
 import type { Task, TaskRequest } from "bridge-client";
 import { exitCodeOfTask } from "../exit-code-of.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { formatCost, formatCount, formatDuration, formatLabels, formatRelative } from "../format.ts";
+import { describeSource, formatCost, formatCount, formatDuration, formatLabels, formatRelative } from "../format.ts";
 import type { Output } from "../output.ts";
 import { type Field, printRecord } from "../record.ts";
 import { describeState, durationMs } from "../task-columns.ts";
@@ -81,6 +81,7 @@ function fieldsOf(task: Task, { profile, approvals }: Request): Field[] {
     { name: "input tokens", value: task.usage?.inputTokens, shown: formatCount(task.usage?.inputTokens) },
     { name: "output tokens", value: task.usage?.outputTokens, shown: formatCount(task.usage?.outputTokens) },
     { name: "cost", value: task.costUsd, shown: formatCost(task.costUsd) },
+    { name: "cost source", value: task.costSource, shown: describeSource(task.costSource) },
     { name: "error", value: task.errorCode },
     { name: "resume", value: task.result?.resumeToken },
     { name: "callback", value: task.callback?.state },

@@ -94,6 +94,7 @@ class TaskPage extends PageElement {
       for await (const event of this.context.feed.followTask(this.route.id, { signal, onGap })) {
         this.#timeline.add(event);
         if (!this.#isPast) this.requestUpdate();
+        if (!this.#isPast && event.type === "usage.reported") this.#view.refresh();
       }
       const task = this.#view.value?.task;
       if (task !== undefined && !hasEnded(task)) this.#view.refresh();

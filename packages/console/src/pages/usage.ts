@@ -181,8 +181,8 @@ function describePrevious(previous: Loaded["previous"]): string {
 
 const renderPriceHint = ({ tasks, tasksWithoutCost }: UsageCounts): TemplateResult => html`
   <p class="note info">
-    The cost of ${tasksWithoutCost} of ${tasks} tasks is unknown, shown as <code>?</code>: their runtimes reported none. Where Bridge calls a
-    model itself, set its price in <code>BRIDGE_MODEL_PRICES</code>, for example
+    The cost of ${tasksWithoutCost} of ${tasks} tasks is unknown, shown as <code>?</code>: their runtimes reported no tokens, or their models
+    have no list price. Set the price of a model in <code>BRIDGE_MODEL_PRICES</code>, for example
     <code>{"my-model":{"input":3,"output":15}}</code> in US dollars per million tokens. The price applies to tasks that end after the restart.
   </p>
 `;

@@ -8,20 +8,30 @@ import { ago, callbackBadge, timeOf } from "./badges.ts";
 
 /** Shows the times, the cost and the tokens of a task. */
 export function taskFigures(task: Task, now: number): TemplateResult {
-  const { result, createdAt, startedAt, finishedAt } = task;
+  const { createdAt, startedAt, finishedAt } = task;
   const end = finishedAt === null ? now : Date.parse(finishedAt);
-  const usage = result?.usage;
   const figures: [string, unknown][] = [
     ["Started", startedAt === null ? "not yet" : html`${timeOf(startedAt, now)} <span class="detail">(${ago(startedAt, now)})</span>`],
     ["Duration", startedAt === null ? "" : formatDuration(end - Date.parse(startedAt))],
     ["Queue wait", formatDuration((startedAt === null ? end : Date.parse(startedAt)) - Date.parse(createdAt))],
-    ["Cost", result === null ? "" : formatCost(result.costUsd)],
-    [
-      "Tokens",
-      result === null ? "" : usage === undefined ? "?" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`,
-    ],
+    ["Cost", describeCost(task)],
+    ["Tokens", describeTokens(task)],
   ];
   return html`<dl class="task-figures">${figures.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** Shows the cost of a task so far, and where it comes from. */
+function describeCost(task: Task): unknown {
+  const { costUsd, costSource } = task;
+  if (costUsd === null) return hasEnded(task) ? "?" : "";
+  const notes = [costSource === "priced" ? "computed from prices" : "reported by the runtime", ...(hasEnded(task) ? [] : ["so far"])];
+  return html`${formatCost(costUsd)} <span class="detail">(${notes.join(", ")})</span>`;
+}
+
+function describeTokens(task: Task): unknown {
+  const { usage } = task;
+  if (usage === null) return hasEnded(task) ? "?" : "";
+  return `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`;
 }
 
 /** Shows what a task belongs to: its agent, adapter, labels, callback, parent and node. */

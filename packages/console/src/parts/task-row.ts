@@ -49,7 +49,7 @@ export const taskCells = (row: ListedTask, now: number, { isListedAlone, childre
   <span role="cell" class="started number">${age(row.startedAt ?? row.createdAt, now)}</span>
   <span role="cell" class="duration number">${renderDuration(row, now)}</span>
   <span role="cell" class="last number">${age(row.lastProgressAt, now)}</span>
-  <span role="cell" class="cost number">${hasEnded(row) ? formatCost(row.costUsd) : nothing}</span>
+  <span role="cell" class="cost number">${hasEnded(row) || row.costUsd !== null ? formatCost(row.costUsd) : nothing}</span>
   <span role="cell" class="delivery" title=${row.callback === null ? nothing : `Callback: ${row.callback.state}`}
     >${row.callback === null ? nothing : html`${icon(Send)}<span class="visually-hidden">callback</span> `}${callbackBadge(row.callback)}</span
   >

@@ -96,12 +96,35 @@ class Spent(TypedDict):
     costSource: Optional[str]
 
 
-class UsageReportedData(_Data):
+class _ModelCall(TypedDict):
+    model: Optional[str]
+    usage: Optional[NormalizedUsage]
+    costUsd: Optional[float]
+    #: In milliseconds since the epoch.
+    startedAt: float
+    durationMs: float
+    #: The HTTP status; None if there was no response.
+    status: Optional[int]
+
+
+class ModelCall(_ModelCall, total=False):
+    """One call of a model."""
+
+    #: Whether the response broke off, so that the usage may be too low.
+    incomplete: bool
+
+
+class _UsageReportedData(_Data):
     model: Optional[str]
     usage: NormalizedUsage
     costUsd: Optional[float]
     costSource: Optional[str]
     total: Spent
+
+
+class UsageReportedData(_UsageReportedData, total=False):
+    #: The calls of the model, if Bridge saw each of them.
+    calls: list[ModelCall]
 
 
 class UsageReportedEvent(_Envelope):

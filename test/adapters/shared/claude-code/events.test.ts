@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import type { NormalizedUsage } from "#contract";
 import { applyStep, type LineReader, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 import { createClaudeReader } from "../../../../adapters/shared/claude-code/events.ts";
@@ -34,6 +35,7 @@ function summary(lines: readonly string[], read: LineReader) {
     progress: only("progress").map(({ data }) => data),
     facts: Object.assign({}, ...only("facts").map(({ facts }) => facts)) as Record<string, unknown>,
     ended: only("ended").map(({ outcome }) => outcome),
+    usage: only("usage").map(({ data }) => data),
   };
 }
 
@@ -41,6 +43,30 @@ const session = /^[\da-f-]{36}$/;
 const oneCall = { inputTokens: 150, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 10 };
 
 describe("a recorded stream", () => {
+  test.each([
+    ["text", 1],
+    ["resumed", 1],
+    ["two-tools", 2],
+    ["refused-once", 2],
+    ["error-500-once", 1],
+    ["error-401", 0],
+  ])("a recorded stream of %s reports the usage of each of %i calls", (name, calls) => {
+    const { usage, facts } = replay(name);
+    expect(usage.map((report) => report.usage)).toEqual(Array.from({ length: calls }, () => oneCall));
+    const total = facts["usage"] as NormalizedUsage;
+    expect(total).toMatchObject({ inputTokens: calls * oneCall.inputTokens, outputTokens: calls * oneCall.outputTokens });
+    expect(usage.every(({ model }) => /^claude-/.test(model ?? ""))).toBe(true);
+  });
+
+  test("a recorded stream of a broken answer reports what its call has used until then", () => {
+    expect(replay("broken-text").usage.map((report) => report.usage)).toEqual([{ ...oneCall, outputTokens: 1 }, oneCall]);
+  });
+
+  test("a recorded stream of a sub-agent is a partial report, because its calls are not streamed", () => {
+    const { usage } = replay("sub-agent");
+    expect(usage.filter(({ partial }) => partial === true)).toEqual([{ usage: { inputTokens: 0, outputTokens: 0 }, partial: true }]);
+  });
+
   test("a recorded stream of text: deltas are reported once, although the whole message follows", () => {
     const { deltas, ended, facts } = replay("text");
     expect(deltas.length).toBeGreaterThan(1);

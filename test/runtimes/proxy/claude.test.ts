@@ -1,3 +1,0 @@
-import { playCells } from "../table/play-cells.ts";
-
-playCells("claude", { proxy: true });
