@@ -4,18 +4,21 @@ import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, Progra
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { getNativeSchema, isSchemaRefused } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
+import { planClaudeProxy } from "../shared/claude-code/proxy.ts";
 import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { failure } from "../shared/process/failure.ts";
 import { CANCELED, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
+import { homeSetting } from "./settings.ts";
 
 /** Runs the SDK in Bridge's process, with one Claude Code process per task. `argv` is the Claude Code executable and the SDK's module. */
 export const inProcessConnection: ProgramConnection = {
   name: "in-process",
   capabilities: programCapabilities,
   emptyAnswers: "accepted",
+  planProxy: (context) => planClaudeProxy(context, homeSetting),
   find: findSdk,
   probe,
   execute,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type AdapterSettings, settingsSchema } from "#contract";
 import { defineCommand, defineEnv, defineHome, type ProgramSettings, probeSeconds } from "../shared/agent-program/settings.ts";
+import { modelProxy } from "../shared/model-proxy/settings.ts";
 
 /** The setting that selects the home directory. Error messages about a missing login refer to it. */
 export const homeSetting = "BRIDGE_CLAUDE_AGENT_SDK_HOME";
@@ -19,6 +20,7 @@ export const claudeAgentSdkSettings = {
   home: defineHome(homeSetting, "the Claude Agent SDK"),
   env: defineEnv("BRIDGE_CLAUDE_AGENT_SDK_ENV", "the Claude Agent SDK"),
   probeSeconds,
+  modelProxy,
 } satisfies AdapterSettings;
 
 const schema = settingsSchema({ package: claudeAgentSdkSettings.package });

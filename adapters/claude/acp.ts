@@ -8,6 +8,7 @@ import { describeFailedServers } from "../shared/agent-program/failed-mcp-server
 import { lookUpProgram } from "../shared/agent-program/look-up-program.ts";
 import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
 import { listFailedServers, NO_MODEL, retryReason } from "../shared/claude-code/events.ts";
+import { planClaudeProxy } from "../shared/claude-code/proxy.ts";
 import { createUnauthorizedOutcome, resultSchema } from "../shared/claude-code/result-line.ts";
 import { createSdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
@@ -24,6 +25,7 @@ const AUTHENTICATION_REQUIRED = -32000;
 export const acpConnection = createAcpConnection({
   capabilities: programCapabilities,
   emptyAnswers: "accepted",
+  planProxy: (context) => planClaudeProxy(context, homeSetting),
   find,
   async launch(argv, { request, context }) {
     await writeFiles(request);

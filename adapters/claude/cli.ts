@@ -14,6 +14,7 @@ import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { getNativeSchema, isSchemaRefused } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
+import { planClaudeProxy } from "../shared/claude-code/proxy.ts";
 import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { createClaudeArguments } from "./arguments.ts";
@@ -25,6 +26,7 @@ export const cliConnection: ProgramConnection = {
   // The running program cannot receive answers to permission requests.
   capabilities: { ...programCapabilities, approvals: false },
   emptyAnswers: "accepted",
+  planProxy: (context) => planClaudeProxy(context, homeSetting),
   find,
   probe,
   execute,

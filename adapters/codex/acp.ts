@@ -14,6 +14,7 @@ import { createCodexEnvironment, createTaskConfiguration, providerId } from "./c
 import { findCodexAcp } from "./find-codex.ts";
 import { configureMcpServers } from "./mcp-servers.ts";
 import { checkAgentVersion, probeSandbox } from "./probe-codex.ts";
+import { planCodexProxy } from "./proxy.ts";
 import { waitForStartTurn } from "./start-turns.ts";
 import { combineUsage, normalizeUsage, readPreviousUsage, readTurnUsage, SUB_AGENT_TOOLS, writeTotalUsage } from "./usage.ts";
 import { validateTask } from "./validate-task.ts";
@@ -23,6 +24,7 @@ const agent = createAcpConnection({
   capabilities: { ...programCapabilities, costTracking: false, approvals: false },
   // Codex discards a refusal of the model and reports an empty answer.
   emptyAnswers: "never",
+  planProxy: planCodexProxy,
   find: findCodexAcp,
   async launch(argv, task) {
     const { request, context } = task;

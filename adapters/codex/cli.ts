@@ -14,6 +14,7 @@ import { createCodexReader } from "./events.ts";
 import { findCodex } from "./find-codex.ts";
 import { configureMcpServers, FAILED_SERVER } from "./mcp-servers.ts";
 import { probeCodex } from "./probe-codex.ts";
+import { planCodexProxy } from "./proxy.ts";
 import { waitForStartTurn } from "./start-turns.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 import { combineUsage, normalizeUsage, readPreviousUsage, readSessionUsage, writeTotalUsage } from "./usage.ts";
@@ -26,6 +27,7 @@ export const cliConnection: ProgramConnection = {
   capabilities: { ...programCapabilities, costTracking: false, approvals: false, streaming: false },
   // Codex discards a refusal of the model and reports an empty answer.
   emptyAnswers: "never",
+  planProxy: planCodexProxy,
   find: findCodex,
   probe: probeCodex,
   execute,

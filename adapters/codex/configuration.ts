@@ -9,7 +9,8 @@ export const providerId = "bridge";
 /** Makes Codex print to stderr which MCP servers did not start. Its other log lines stay at their default, errors. */
 const LOG_LEVEL = { name: "RUST_LOG", value: "error,codex_mcp=warn" } as const;
 
-const KEY_NAMES = ["CODEX_API_KEY", "OPENAI_API_KEY"] as const;
+/** Variables that hold the API key. The first one that is set counts. */
+export const KEY_NAMES = ["CODEX_API_KEY", "OPENAI_API_KEY"] as const;
 
 /** Configuration of every task, over every connection. Codex never asks for approval; its sandbox enforces the profile. */
 export const fixedConfiguration = {

@@ -1,6 +1,7 @@
 import type { AdapterSettings } from "#contract";
 import { defineCommand, defineConnection, defineEnv, defineHome, probeSeconds } from "../shared/agent-program/settings.ts";
 import { defineApiModel, modelSettings } from "../shared/model-api/settings.ts";
+import { modelProxy } from "../shared/model-proxy/settings.ts";
 
 /** The settings of the adapter for Codex. */
 export const codexSettings = {
@@ -11,5 +12,6 @@ export const codexSettings = {
   env: defineEnv("BRIDGE_CODEX_ENV", "Codex"),
   apiModel: defineApiModel("BRIDGE_CODEX_API_MODEL", "Codex", "gpt-6.1-sol"),
   probeSeconds,
+  modelProxy,
   ...modelSettings,
 } satisfies AdapterSettings;

@@ -12,6 +12,7 @@ import { failure } from "../shared/process/failure.ts";
 import { type AnswerText, createAnswerText } from "./answer-text.ts";
 import { createCommonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
+import { planGeminiProxy } from "./proxy.ts";
 import { createGeminiEnvironment, prepareStart } from "./start.ts";
 import { applyTelemetryLog } from "./telemetry-log.ts";
 
@@ -34,6 +35,7 @@ const quotaSchema = z.object({
 export const geminiAcpProfile: AcpProfile = {
   capabilities: { ...capabilities, sessionResume: false, mcpServers: false, tools: false, approvals: true },
   emptyAnswers: "accepted",
+  planProxy: planGeminiProxy,
   find: findGemini,
   async launch(argv, task) {
     const { env, policyFile } = await prepareStart(task);

@@ -17,6 +17,7 @@ import { failure } from "../shared/process/failure.ts";
 import { createCliArguments } from "./arguments.ts";
 import { escapeMentions } from "./escape-mentions.ts";
 import { createGeminiReader } from "./events.ts";
+import { planGeminiProxy } from "./proxy.ts";
 import { FAILED_SERVER } from "./settings-file.ts";
 import { createGeminiEnvironment, prepareStart } from "./start.ts";
 import { applyTelemetryLog } from "./telemetry-log.ts";
@@ -36,6 +37,7 @@ export const cliConnection: ProgramConnection = {
   name: "cli",
   capabilities,
   emptyAnswers: "accepted",
+  planProxy: planGeminiProxy,
   // Gemini reads MCP servers from its settings. In the operator's home directory those belong to the operator, so Bridge cannot add any.
   configuredCapabilities: ({ settings }) => (settings.home === "user" ? { tools: false } : {}),
   // Without an interactive user, Gemini removes every tool with the name of its built-in tool for questions.

@@ -7,6 +7,7 @@ import { failure } from "../shared/process/failure.ts";
 import { createRunReader } from "./events.ts";
 import { AGENT_NAME } from "./permissions.ts";
 import { FAILED_SERVER, find, LOG_FLAGS, probe } from "./program.ts";
+import { planOpenCodeProxy } from "./proxy.ts";
 import { retryStart } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
@@ -16,6 +17,7 @@ export const cliConnection: ProgramConnection = {
   // Each line is a complete part of the text, and the program exits when a call needs permission.
   capabilities: { ...programCapabilities, streaming: false, approvals: false },
   emptyAnswers: "never",
+  planProxy: planOpenCodeProxy,
   find,
   probe,
   execute,

@@ -7,6 +7,7 @@ import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import { type ConversationEnd, converse } from "./converse.ts";
 import { FAILED_SERVER, find, LOG_FLAGS, probe } from "./program.ts";
+import { planOpenCodeProxy } from "./proxy.ts";
 import { retryStart } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
@@ -16,6 +17,7 @@ export const httpApiConnection: ProgramConnection = {
   capabilities: programCapabilities,
   // OpenCode discards a refusal of the model and reports an empty answer.
   emptyAnswers: "never",
+  planProxy: planOpenCodeProxy,
   find,
   probe,
   execute,

@@ -2,23 +2,42 @@ import { z } from "zod";
 import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 
-/**
- * Built-in providers of OpenCode: the variables that may contain their key, and the suffix that OpenCode expects after the vendor's base
- * URL.
- */
-const BUILT_IN_PROVIDERS: readonly { id: string; keys: readonly string[]; baseUrl?: { name: string; suffix: string } }[] = [
-  { id: "anthropic", keys: ["ANTHROPIC_API_KEY"], baseUrl: { name: "ANTHROPIC_BASE_URL", suffix: "/v1" } },
-  { id: "openai", keys: ["OPENAI_API_KEY"], baseUrl: { name: "OPENAI_BASE_URL", suffix: "" } },
+/** A provider that OpenCode knows. */
+interface BuiltInProvider {
+  id: string;
+  /** The variables that may contain its key. */
+  keys: readonly string[];
+  /** The address of its API. */
+  address: string;
+  /** The variable that may contain another address, and the suffix that OpenCode expects after it. */
+  baseUrl?: { name: string; suffix: string };
+}
+
+/** The providers that OpenCode knows and Bridge configures. */
+export const BUILT_IN_PROVIDERS: readonly BuiltInProvider[] = [
+  {
+    id: "anthropic",
+    keys: ["ANTHROPIC_API_KEY"],
+    address: "https://api.anthropic.com/v1",
+    baseUrl: { name: "ANTHROPIC_BASE_URL", suffix: "/v1" },
+  },
+  {
+    id: "openai",
+    keys: ["OPENAI_API_KEY"],
+    address: "https://api.openai.com/v1",
+    baseUrl: { name: "OPENAI_BASE_URL", suffix: "" },
+  },
   {
     id: "google",
     keys: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
+    address: "https://generativelanguage.googleapis.com/v1beta",
     baseUrl: { name: "GOOGLE_GEMINI_BASE_URL", suffix: "/v1beta" },
   },
-  { id: "openrouter", keys: ["OPENROUTER_API_KEY"] },
-  { id: "groq", keys: ["GROQ_API_KEY"] },
-  { id: "mistral", keys: ["MISTRAL_API_KEY"] },
-  { id: "xai", keys: ["XAI_API_KEY"] },
-  { id: "deepseek", keys: ["DEEPSEEK_API_KEY"] },
+  { id: "openrouter", keys: ["OPENROUTER_API_KEY"], address: "https://openrouter.ai/api/v1" },
+  { id: "groq", keys: ["GROQ_API_KEY"], address: "https://api.groq.com/openai/v1" },
+  { id: "mistral", keys: ["MISTRAL_API_KEY"], address: "https://api.mistral.ai/v1" },
+  { id: "xai", keys: ["XAI_API_KEY"], address: "https://api.x.ai/v1" },
+  { id: "deepseek", keys: ["DEEPSEEK_API_KEY"], address: "https://api.deepseek.com" },
 ];
 
 /** Variables that hold keys of providers. */

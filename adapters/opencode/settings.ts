@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type AdapterSettings, readJson } from "#contract";
 import { defineCommand, defineConnection, defineEnv, defineHome, probeSeconds } from "../shared/agent-program/settings.ts";
+import { modelProxy } from "../shared/model-proxy/settings.ts";
 
 /** The settings of the adapter for OpenCode. */
 export const openCodeSettings = {
@@ -19,4 +20,5 @@ export const openCodeSettings = {
       ),
   },
   probeSeconds,
+  modelProxy,
 } satisfies AdapterSettings;

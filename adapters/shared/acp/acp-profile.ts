@@ -1,6 +1,6 @@
 import type { InitializeResponse, PromptResponse, RequestError, SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { AdapterCapabilities, ExecutionRequest, NormalizedUsage } from "#contract";
-import type { EmptyAnswers, ProgramContext, ProgramLookup, ProgramTask } from "../agent-program/agent-program.ts";
+import type { EmptyAnswers, ProgramConnection, ProgramContext, ProgramLookup, ProgramTask } from "../agent-program/agent-program.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
 import type { CompletePart } from "./message-text.ts";
 import type { AcpToolCall } from "./read-update.ts";
@@ -34,6 +34,7 @@ export interface AcpProfile {
   capabilities: AdapterCapabilities;
   /** How to treat an empty answer. Default: `after tools`. */
   emptyAnswers?: EmptyAnswers;
+  planProxy?: ProgramConnection["planProxy"];
   find(context: ProgramContext): ProgramLookup;
   /** The command for a task. Also writes the files that the agent reads at its start. */
   launch(argv: readonly string[], task: ProgramTask): AcpLaunch | Promise<AcpLaunch>;

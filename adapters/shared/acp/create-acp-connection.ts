@@ -25,11 +25,12 @@ const KILL_AFTER_MS = 2_500;
 
 /** Creates a connection to an agent over the Agent Client Protocol. Each task starts one process with one session and one turn. */
 export function createAcpConnection(profile: AcpProfile): ProgramConnection {
-  const { capabilities, emptyAnswers } = profile;
+  const { capabilities, emptyAnswers, planProxy } = profile;
   return {
     name: "acp",
     capabilities,
     ...(emptyAnswers !== undefined && { emptyAnswers }),
+    ...(planProxy !== undefined && { planProxy }),
     find: profile.find,
     probe: (argv, context) => probeAgent(profile, argv, context),
     unsupportedReason: (request) =>

@@ -1,5 +1,6 @@
 import type { AdapterCapabilities, AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, Sandbox } from "#contract";
 import type { OfferedTools } from "../declared-tools/offered-tools.ts";
+import type { ProxyPlan } from "../model-proxy/proxy-plan.ts";
 import type { SessionTotals } from "./session-totals.ts";
 import type { ProgramSettings } from "./settings.ts";
 import type { TaskTimeline } from "./task-timeline.ts";
@@ -20,6 +21,8 @@ export interface ProgramContext {
   sandboxFault?: string | null;
   onOrphansKilled(count: number): void;
   requestApproval: AdapterConfig["requestApproval"];
+  mayCallModel: AdapterConfig["mayCallModel"];
+  onModelLimited: AdapterConfig["onModelLimited"];
   /** Aborted when the adapter shuts down; stops work that belongs to no task, such as probes. */
   shutdownSignal?: AbortSignal;
   /** Days after which stored data of tasks is removed. */
@@ -79,6 +82,8 @@ export interface ProgramConnection {
   multiAgent?: string;
   /** Capabilities that the settings change. */
   configuredCapabilities?(context: ProgramContext): Partial<AdapterCapabilities>;
+  /** Plans how tasks call their model through Bridge's proxy. Absent: the connection runs no program that has a key. */
+  planProxy?(context: ProgramContext): ProxyPlan;
   /** The connection passes the declared tools to the model itself. Absent: Bridge serves them as an MCP server of the task. */
   passesDeclaredTools?: true;
   /** Tool names that the program does not allow for MCP tools. Declared tools with these names are renamed. */

@@ -3,6 +3,7 @@ import { withTimeout } from "@hak2i/async-kit";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { createSandboxSteps } from "../process/sandbox.ts";
 import type { AgentProgram, Probe, ProgramConnection, ProgramContext, ProgramLookup } from "./agent-program.ts";
+import { createProxyStep, findProxyUse } from "./proxy-use.ts";
 
 /**
  * How long a health check waits for the probes of all connections in parallel, and then for the credentials. A health
@@ -106,6 +107,8 @@ export async function reportHealth(
     program.findCredentials(used.connection.name, used.lookup.argv, context),
   ).catch((error: unknown) => ({ ok: false, detail: `The credentials could not be checked. ${reasonOf(error)}` }));
   steps.push({ step: "authentication", ...credentials });
+  const proxyStep = createProxyStep(findProxyUse(program, used.connection, context));
+  if (proxyStep !== null) steps.push(proxyStep);
   // A council works with every runtime, so this step is informational and cannot fail.
   const multiAgent = used.connection.multiAgent ?? program.multiAgent;
   steps.push({
@@ -119,12 +122,13 @@ export async function reportHealth(
     detail: `Estimated time limits are multiplied by ${program.timeoutMultiplier} for this runtime.`,
   });
   steps.push(...createSandboxSteps(context));
+  const isOffline = proxyStep?.ok === false;
   return {
-    status: credentials.ok ? "healthy" : "degraded",
+    status: isOffline ? "offline" : credentials.ok ? "healthy" : "degraded",
     connection: used.connection.name,
     path: used.connection.name === "in-process" ? null : (used.lookup.argv[0] ?? used.lookup.server ?? null),
     version: used.probe?.ok === true ? used.probe.probe.version : null,
-    detail: credentials.ok ? null : credentials.detail,
+    detail: isOffline ? proxyStep.detail : credentials.ok ? null : credentials.detail,
     preflight: steps,
   };
 }

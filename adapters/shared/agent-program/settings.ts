@@ -15,6 +15,8 @@ export const programSettingsSchema = z.looseObject({
   env: z.array(z.string()).default([]),
   /** Time limit of a probe, in seconds. Absent: it grows with the load of the machine. */
   probeSeconds: z.number().positive().optional(),
+  /** The modes of the model proxy, for all adapters and for single ones. Absent: off. */
+  modelProxy: z.string().optional(),
   /** The program's own configuration, as JSON. */
   config: z.record(z.string(), z.unknown()).optional(),
 });

@@ -40,9 +40,14 @@ export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "l
   };
 }
 
-/** Throws if a proxy URL is invalid. */
-const createDispatcher = (env: ProgramContext["env"], lookup: ProgramContext["lookup"]): EnvHttpProxyAgent =>
+/** Creates the connections to the vendors, through the HTTP proxy of the environment. Throws if the URL of the proxy is invalid. */
+export const createDispatcher = (
+  env: ProgramContext["env"],
+  lookup: ProgramContext["lookup"],
+  options: EnvHttpProxyAgent.Options = {},
+): EnvHttpProxyAgent =>
   new EnvHttpProxyAgent({
+    ...options,
     httpProxy: readVariable(env, "HTTP_PROXY"),
     httpsProxy: readVariable(env, "HTTPS_PROXY"),
     noProxy: readVariable(env, "NO_PROXY"),

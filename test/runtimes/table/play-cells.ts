@@ -7,19 +7,23 @@ import { scenarios } from "./scenarios.ts";
 
 const CELL_LIMIT_MS = 180_000;
 
-/** Plays the cells of one runtime: every scenario over every connection, each as a real dispatch over HTTP. */
-export function playCells(runtime: Runtime): void {
-  describe.each(runtimes[runtime].connections)(`${runtime} over %s`, (connection) => {
+/**
+ * Plays the cells of one runtime: every scenario over every connection, each as a real dispatch over HTTP. With `proxy`, the runtime calls
+ * its model through Bridge's proxy, which must change nothing but the usage.
+ */
+export function playCells(runtime: Runtime, { proxy = false } = {}): void {
+  describe.each(runtimes[runtime].connections)(`${runtime} over %s${proxy ? " with the proxy" : ""}`, (connection) => {
     const held: string[] = [];
     let bench: CellBench | undefined;
 
     beforeAll(async () => {
-      bench = await openCellBench(runtime, connection);
+      bench = await openCellBench(runtime, connection, proxy ? { BRIDGE_MODEL_PROXY: "required" } : {});
     }, CELL_LIMIT_MS);
     afterAll(async () => {
       if (bench === undefined) return;
       const { health } = await bench.adapter();
-      writeResult({ runtime, connection, version: health.version, held, cancelMs: bench.cancelMs });
+      // The table shows the runtimes without the proxy.
+      if (!proxy) writeResult({ runtime, connection, version: health.version, held, cancelMs: bench.cancelMs });
       await bench.close();
     }, CELL_LIMIT_MS);
 

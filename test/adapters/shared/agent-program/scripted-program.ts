@@ -53,6 +53,8 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
     lookup,
     onOrphansKilled: quiet,
     requestApproval: async () => ({ decision: "reject", reason: null }),
+    mayCallModel: async () => ({ allowed: true }),
+    onModelLimited: quiet,
     ...changes,
   };
 }

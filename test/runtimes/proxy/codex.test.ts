@@ -1,0 +1,3 @@
+import { playCells } from "../table/play-cells.ts";
+
+playCells("codex", { proxy: true });
