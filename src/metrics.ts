@@ -30,6 +30,10 @@ export function toExemplar(traceparent: string | null | undefined): Record<strin
   return traceId === undefined ? {} : { trace_id: traceId };
 }
 
+/** Budgets with a maximum of tokens only have none of these. The nodes read them from their database. */
+const createBudgetGauge = (registers: Registry[], { name, help }: { name: string; help: string }): Gauge<"budget"> =>
+  new Gauge({ name, help: `${help} The same on all nodes.`, labelNames: ["budget"], registers });
+
 function createTaskMetrics(registers: Registry[]) {
   return {
     dispatches: new Counter({
@@ -91,6 +95,22 @@ function createTaskMetrics(registers: Registry[]) {
       help: "For how long the longest waiting tool call of this node has waited for a decision. 0 if none waits.",
       registers,
     }),
+    budgetSpent: createBudgetGauge(registers, {
+      name: "bridge_budget_spent_usd",
+      help: "What tasks have spent of a budget in its current period.",
+    }),
+    budgetReserved: createBudgetGauge(registers, {
+      name: "bridge_budget_reserved_usd",
+      help: "What running tasks may still spend of a budget.",
+    }),
+    budgetMax: createBudgetGauge(registers, { name: "bridge_budget_max_usd", help: "The maximum of a budget in one period." }),
+    budgetStops: new Counter({
+      name: "bridge_budget_stops_total",
+      help: "Tasks that were stopped because they had reached a maximum.",
+      labelNames: ["provider"],
+      registers,
+    }),
+    budgetRefusals: new Counter({ name: "bridge_budget_refusals_total", help: "Dispatches rejected with budget_exhausted.", registers }),
     tokens: new Counter({
       name: "bridge_tokens_total",
       help: "Model tokens of ended tasks, by kind.",

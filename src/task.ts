@@ -43,7 +43,10 @@ export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
 export const isFinal = (state: TaskState): state is FinalState => legalMoves[state].length === 0;
 
 /** Why a task is stopped before its runtime returns a result. */
-export type StopCode = Extract<TaskErrorCode, "timeout" | "idle_timeout" | "cancelled" | "bridge_restarted" | "bridge_shutdown">;
+export type StopCode = Extract<
+  TaskErrorCode,
+  "timeout" | "idle_timeout" | "cancelled" | "bridge_restarted" | "bridge_shutdown" | "budget_exceeded"
+>;
 
 /** A request to end a running task. `reason` becomes the error message of its result. */
 export interface StopRequest {
@@ -90,6 +93,16 @@ export interface DispatchedFile {
   encoding?: "utf8" | "base64" | undefined;
 }
 
+/** The maximum that one task, with its children, may spend. */
+export interface DispatchBudget {
+  maxCostUsd?: number;
+  maxTokens?: number;
+  /** What happens at the maximum: the task ends, or a person decides. */
+  onReached: "stop" | "ask";
+  /** What happens if Bridge cannot price the model: an estimate counts, or the dispatch is rejected. */
+  onUnknownCost: "reserve" | "refuse";
+}
+
 /** The normalized request of a dispatch. A missing field was not set by the caller. */
 export interface TaskRequest extends AdapterInputs {
   message: string;
@@ -101,6 +114,7 @@ export interface TaskRequest extends AdapterInputs {
   /** Written into the workspace before the task starts. */
   files?: DispatchedFile[];
   timeoutSeconds?: number;
+  budget?: DispatchBudget;
   outputStrategy: OutputStrategy;
   resumeToken?: string;
   /** Child tasks only. */

@@ -4,6 +4,7 @@ import path from "node:path";
 import { pino } from "pino";
 import { catalog } from "../../adapters/index.ts";
 import { loadTokens } from "../access/tokens.ts";
+import { openBudgetsFile } from "../budgets/budgets-file.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError, StartError } from "../errors.ts";
 import { describeSchedule } from "../posts/schedule.ts";
@@ -45,6 +46,7 @@ export async function checkConfig(environment: Environment): Promise<ConfigRepor
   faults.push(...findPathFaults(config));
   await check(() => checkTokens(config));
   await check(() => checkWebhooks(config));
+  await check(() => checkBudgets(config));
   const adapters = await check(() => loadAdapters(config.adapters, { catalog, adapterSettings: config.adapterSettings }));
   const unusable = (adapters ?? []).flatMap((entry) => (entry.adapter === null ? [`BRIDGE_ADAPTERS: ${entry.reason}`] : []));
   using directory = mkdtempDisposableSync(path.join(tmpdir(), "bridge-check-"));
@@ -72,6 +74,10 @@ function checkTokens(config: Config): void {
   // A start would generate this token.
   if (usesGenerated && !existsSync(path.join(config.dataDir, "token"))) return;
   loadTokens({ config, logger, pollMs }).close();
+}
+
+function checkBudgets({ budgetsFile: file }: Config): void {
+  if (file !== null) openBudgetsFile({ file, logger, pollMs, onReloaded: () => {} }).close();
 }
 
 function checkWebhooks({ webhooksFile: file, callbacks: { allow } }: Config): void {

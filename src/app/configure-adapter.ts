@@ -38,7 +38,7 @@ export const createConfigureAdapter =
     findLoadFailure: registry.findLoadFailure,
     listModels: registry.listModels,
     requestApproval: (question) => dispatcher.requestApproval(provider, question),
-    mayCallModel: async () => ({ allowed: true }),
+    mayCallModel: (taskId) => dispatcher.mayCallModel(provider, taskId),
     onModelLimited: registry.cooldowns.noteLimit,
     onOrphansKilled: (count) => metrics.orphansKilled.inc(count),
   });

@@ -19,6 +19,7 @@ import { adapterRoutes } from "../http/routes/adapters.ts";
 import { agentRoutes } from "../http/routes/agents.ts";
 import { approvalRoutes } from "../http/routes/approvals.ts";
 import { attentionRoutes } from "../http/routes/attention.ts";
+import { budgetRoutes } from "../http/routes/budgets.ts";
 import { callbackRoutes } from "../http/routes/callbacks.ts";
 import { dispatchRoutes } from "../http/routes/dispatch.ts";
 import { dispatchCheckRoutes } from "../http/routes/dispatch-check.ts";
@@ -92,8 +93,7 @@ export async function createEndpoints(
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
     ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, ...limits },
-    requestLog: config.logsRequests ? logger : null,
-    requestRates,
+    ...{ requestLog: config.logsRequests ? logger : null, requestRates },
   });
   const openRequests = holdRequests(server);
   closeConnectionsWhileDraining(server, dispatcher);
@@ -130,6 +130,7 @@ export async function createEndpoints(
   await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });
   await server.register(webhookRoutes, { webhooks: engine.webhooks });
   await server.register(webhookRedeliveryRoutes, { webhooks: engine.webhooks });
+  await server.register(budgetRoutes, { budgets: engine.budgets });
   await server.register(approvalRoutes, { approvals });
   await server.register(attentionRoutes, { attention: engine.attention });
   await server.register(adapterRoutes, { inputs, registry, adapters, dispatcher });

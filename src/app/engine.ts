@@ -3,6 +3,7 @@ import { type Catalog, findEntry, settingsKey } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
 import { createApprovals } from "../approvals/approvals.ts";
 import { createAttention } from "../attention/attention.ts";
+import { type Budgets, createBudgets } from "../budgets/budgets.ts";
 import { type CallbackWorker, createCallbackWorker } from "../callbacks/callback-worker.ts";
 import type { ClusterView } from "../cluster/cluster-view.ts";
 import type { Config } from "../config/config.ts";
@@ -87,6 +88,7 @@ export async function createEngine(
 
   const traces = createTraces(config, opened, { store, eventLog, catalog, holder: view.self.id, metrics, logger });
 
+  const budgets = createBudgets({ store, logger, file: config.budgetsFile, reserveUsd: config.budgetReserveUsd });
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
   const adapters = createAvailableAdapters(registry, view, (provider) => config.maxConcurrent(provider) > 0);
@@ -101,6 +103,7 @@ export async function createEngine(
     mcpCommands: config.mcpCommands,
     runTraceparent,
     pricing: createPricing(config.modelPrices, logger),
+    budgets,
     vendorOf: (provider) => findEntry(catalog, provider)?.vendor,
     catalogProviders: catalog.map(settingsKey),
   });
@@ -109,13 +112,13 @@ export async function createEngine(
   view.onRead(() => {
     if (view.nodes().some(({ id, state }) => id === view.self.id && state === "draining")) onDrainRequested();
   });
-  cluster.onHint(createHintHandler({ metrics, view, webhooks, traces, callbackWorker, dispatcher }));
+  cluster.onHint(createHintHandler({ metrics, view, webhooks, traces, callbackWorker, budgets, dispatcher }));
 
   const status = { describeAdapters: () => describeAdapters(registry, dispatcher), isDraining: () => dispatcher.draining };
   const nodes = cluster.createDirectory(status);
   const membership = await cluster.createMembership({
     ...status,
-    digestSettings: () => createSettingsDigest(config, () => [tokens.describe(), webhooks.describe()]),
+    digestSettings: () => createSettingsDigest(config, () => [tokens.describe(), webhooks.describe(), budgets.describe()]),
     onLost: dispatcher.interrupt,
     onRegained: dispatcher.resume,
     onExpelled() {
@@ -140,20 +143,21 @@ export async function createEngine(
 
   return {
     ...{ store, sharedRates, forwarding, membership, view, nodes, adapters, eventLog, approvals, workspaces },
-    ...{ guardedFetch, callbackWorker, webhooks, attention, traces, schemas, registry, dispatcher, startAdapters },
+    ...{ guardedFetch, callbackWorker, webhooks, budgets, attention, traces, schemas, registry, dispatcher, startAdapters },
     runGit: createRunGit({ environment, sandbox: sandbox.sandbox }),
   };
 }
 
 /** Creates the function that passes the hints of other nodes to the parts that they concern. */
-function createHintHandler({ metrics, view, webhooks, traces, callbackWorker, dispatcher }: HintedParts) {
+function createHintHandler({ metrics, view, webhooks, traces, callbackWorker, budgets, dispatcher }: HintedParts) {
   return (hint: Hint): void => {
     metrics.hints.inc({ kind: hint.split(":", 1)[0] as string });
     if (hint === "nodes") void view.refresh();
     else if (hint === "events") {
       webhooks.onForeignEvents();
       traces?.onForeignEvents();
-    } else if (hint === "deliveries") webhooks.onDeliveriesReleased();
+    } else if (hint === "budgets") budgets.onForeignRoom();
+    else if (hint === "deliveries") webhooks.onDeliveriesReleased();
     else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();
     else if (hint.startsWith("queue:")) dispatcher.onQueueHint(hint.slice("queue:".length));
   };
@@ -164,6 +168,7 @@ interface HintedParts extends Pick<EngineOptions, "metrics"> {
   webhooks: Webhooks;
   traces: TraceExporter | null;
   callbackWorker: CallbackWorker;
+  budgets: Budgets;
   dispatcher: Dispatcher;
 }
 

@@ -119,6 +119,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await engine.registry.close();
       await engine.guardedFetch.close();
       await engine.schemas.close();
+      engine.budgets.close();
       await Promise.all([engine.callbackWorker.close(), engine.webhooks.close(), engine.traces?.close()]);
       stopLimiting();
       stopSkipping();

@@ -3,6 +3,7 @@ import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { withTimeout } from "@hak2i/async-kit";
 import type { Approvals } from "../approvals/approvals.ts";
+import type { Budgets } from "../budgets/budgets.ts";
 import type { Config } from "../config/config.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Metrics } from "../metrics.ts";
@@ -15,7 +16,10 @@ interface Sources {
   dispatcher: Pick<Dispatcher, "load">;
   approvals: Pick<Approvals, "describeWaiting">;
   store: Pick<Store, "oldestCallbackMs">;
+  budgets: Pick<Budgets, "listAll">;
 }
+
+const MICROS_PER_USD = 1e6;
 
 /** A database or a file system that does not answer must not delay the metrics, which are needed most at that time. */
 const READ_LIMIT_MS = 1_000;
@@ -23,7 +27,7 @@ const READ_LIMIT_MS = 1_000;
 /** Creates the function that sets the metrics that are read when they are requested. Its cost does not grow with the number of tasks. */
 export function createMetricsSampler(
   { dataDir, databaseUrl, databaseFile }: Pick<Config, "dataDir" | "databaseUrl" | "databaseFile">,
-  { registry, dispatcher, approvals, store }: Sources,
+  { registry, dispatcher, approvals, store, budgets }: Sources,
   metrics: Metrics,
 ): () => Promise<void> {
   const directories = { data: dataDir, ...(databaseUrl === null && { database: path.dirname(databaseFile) }) };
@@ -38,6 +42,18 @@ export function createMetricsSampler(
     metrics.callbackOldest.set(((await store.oldestCallbackMs()) ?? 0) / 1000);
   }
 
+  async function sampleBudgets(): Promise<void> {
+    const counted = await budgets.listAll();
+    for (const gauge of [metrics.budgetSpent, metrics.budgetReserved, metrics.budgetMax]) gauge.reset();
+    for (const { limit, counts } of counted) {
+      if (limit.maxMicros === null) continue;
+      const labels = { budget: limit.name };
+      metrics.budgetSpent.set(labels, counts.spentMicros / MICROS_PER_USD);
+      metrics.budgetReserved.set(labels, counts.reservedMicros / MICROS_PER_USD);
+      metrics.budgetMax.set(labels, limit.maxMicros / MICROS_PER_USD);
+    }
+  }
+
   return async () => {
     for (const { provider } of registry.list()) {
       metrics.queued.set({ provider }, dispatcher.load(provider).queued);
@@ -47,7 +63,11 @@ export function createMetricsSampler(
     metrics.approvalsWaiting.set(count);
     metrics.approvalOldest.set(oldestMs / 1000);
     sampleProcess(metrics);
-    const reads = [sampleCallbacks(), ...Object.entries(directories).map(([directory, file]) => sampleDisk(directory, file))];
+    const reads = [
+      sampleCallbacks(),
+      sampleBudgets(),
+      ...Object.entries(directories).map(([directory, file]) => sampleDisk(directory, file)),
+    ];
     // A metric that cannot be read keeps its last value.
     await withTimeout(Promise.allSettled(reads), READ_LIMIT_MS, () => {});
   };

@@ -20,8 +20,8 @@ export async function openSandbox(
   directory = path.join(config.dataDir, "sandbox"),
 ): Promise<OpenedSandbox> {
   if (config.sandbox === "off") return { sandbox: null, missing: null };
-  const { dataDir, filesDir, workspacesDir, databaseFile, tokensFile, webhooksFile, secretFiles, adapterSettings } = config;
-  const files = [databaseFile, tokensFile, webhooksFile, ...secretFiles, path.resolve(".env")];
+  const { dataDir, filesDir, workspacesDir, databaseFile, tokensFile, webhooksFile, budgetsFile, secretFiles, adapterSettings } = config;
+  const files = [databaseFile, tokensFile, webhooksFile, budgetsFile, ...secretFiles, path.resolve(".env")];
   const created = await createSandbox({
     env,
     hidden: [...new Set([dataDir, filesDir, workspacesDir])],

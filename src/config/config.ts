@@ -109,6 +109,7 @@ export function readConfig(
     quota: { weight: 1, ...values.quota },
     tokensFile: resolve(values.tokensFile),
     webhooksFile: resolve(values.webhooksFile),
+    budgetsFile: resolve(values.budgetsFile),
     secretFiles: secrets.flatMap((name) => present[`${name}_FILE`] ?? []).map((file) => path.resolve(file)),
     traces: readTraceSettings(values.traces),
     adapterSettings,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { choice, expected } from "#contract";
 import {
   allowedHosts,
+  amount,
   bytes,
   callbackSecret,
   databaseUrl,
@@ -274,6 +275,20 @@ export const serverSettings = {
     shared: false,
     description:
       "JSON file of webhooks: [{name, url, secrets, tenant?, types?, filter?, headers?}]. Bridge reloads it when it changes. Needs BRIDGE_PUBLIC_URL.",
+  },
+  budgetsFile: {
+    variable: "BRIDGE_BUDGETS_FILE",
+    schema: path,
+    shared: false,
+    description:
+      "JSON file of budgets: [{name, per, maxCostUsd?, maxTokens?, scope?, timezone?, warnAt?, whenReached?}]. Bridge reloads it when it changes.",
+  },
+  budgetReserveUsd: {
+    variable: "BRIDGE_BUDGET_RESERVE_USD",
+    schema: amount(0, 1_000_000).default(1),
+    shared: true,
+    description:
+      "US dollars, from 0 to 1000000, that a task reserves in a budget if it has no maximum and no earlier task shows what such a task costs.",
   },
   publicUrl: {
     variable: "BRIDGE_PUBLIC_URL",

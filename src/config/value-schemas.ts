@@ -14,6 +14,12 @@ export const wholeNumber = (min: number, max: number) => z.preprocess(createText
 /** The schema of true or false. */
 export const flag = z.preprocess(createTextReader(readFlag), z.boolean(expected("true or false")));
 
+/** The schema of a number, which need not be whole. */
+export const amount = (min: number, max: number) => {
+  const fault = expected(`a number from ${min} to ${max}`);
+  return z.preprocess(createTextReader(Number), z.number(fault).min(min, fault).max(max, fault));
+};
+
 /** The schema of a comma-separated list. */
 export const list = z.string().transform(readList);
 

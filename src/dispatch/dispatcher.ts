@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Approvals } from "../approvals/approvals.ts";
+import { type Budgets, createBudgets } from "../budgets/budgets.ts";
 import type { ClusterView } from "../cluster/cluster-view.ts";
 import { tagsOf } from "../cluster/node-tags.ts";
 import type { EventLog } from "../events/event-log.ts";
@@ -14,6 +15,7 @@ import type { TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission } from "./admission/admission.ts";
 import { createRequestCheck } from "./admission/check-request.ts";
+import { createSpendingCheck } from "./admission/check-spending.ts";
 import { createTaskCancellation } from "./end/cancel-task.ts";
 import { createTaskDeletion } from "./end/delete-task.ts";
 import { createDrain } from "./end/drain-tasks.ts";
@@ -23,6 +25,7 @@ import { createRunInSlot } from "./run/run-in-slot.ts";
 import { createRunStops } from "./run/run-stops.ts";
 import type { RunOptions } from "./run/run-task.ts";
 import { createRunningTasks } from "./run/running-tasks.ts";
+import { createSpendingGuards } from "./run/spending-guards.ts";
 import { createLimitedWaits } from "./run/wait-for-end.ts";
 import { createQueuedReasons } from "./scheduler/queued-reason.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
@@ -54,6 +57,8 @@ export interface DispatcherOptions {
   runTraceparent?: RunOptions["runTraceparent"];
   /** The prices of models. Default: list prices. */
   pricing?: Pricing;
+  /** The budgets of the operator. Default: none. */
+  budgets?: Budgets;
   /** The company whose models an adapter uses by default. Default: none. */
   vendorOf?: RunOptions["vendorOf"];
   /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
@@ -81,8 +86,7 @@ const LAST_WRITES_MS = 3_000;
  * once.
  */
 export function createDispatcher({ runTraceparent = ({ traceparent }) => traceparent, ...given }: DispatcherOptions) {
-  const defaults = { pricing: createPricing(null, given.logger), vendorOf: () => undefined };
-  const options = { ...defaults, ...given, runTraceparent };
+  const options = { ...createDefaults(given), ...given, runTraceparent };
   const { store, adapters, view, logger } = options;
   const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   const isRefusing = (): boolean => isDraining() && sharing.refusesWhileDraining;
@@ -92,20 +96,17 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const { cancel, endQueued, recordEnd } = createTaskCancellation({ ...options, scheduler, running });
   const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, recordEnd });
   const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
-  const runInSlot = createRunInSlot({ ...options, scheduler, running, recordEnd, stopGraceMs, onStarted: stops.onStarted, findRejection });
+  const guards = createSpendingGuards({ ...options, running });
+  const { onStarted } = stops;
+  const runInSlot = createRunInSlot({ ...options, scheduler, running, guards, recordEnd, stopGraceMs, onStarted, findRejection });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
   const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });
   const checkRequest = createRequestCheck({ ...options, ownNode: view.self.id });
-  const { admitTask, checkTask } = createAdmission({
-    ...options,
-    checkRequest,
-    scheduler,
-    enqueue,
-    isRefusing,
-    findPlace: sharing.findPlace,
-  });
-  const runChild = createRunChildTask({ ...options, running, checkRequest, enqueue, ownNode: view.self.id });
+  const spending = createSpendingCheck(options);
+  const { findPlace } = sharing;
+  const { admitTask, checkTask } = createAdmission({ ...options, checkRequest, spending, scheduler, enqueue, isRefusing, findPlace });
+  const runChild = createRunChildTask({ ...options, running, checkRequest, spending, enqueue, ownNode: view.self.id });
   const { drain, isDraining } = createDrain({ ...options, scheduler, queue, running, stops, endMs: stopGraceMs + lastWritesMs });
   const deleteTask = createTaskDeletion({ store, unreleased: running.unreleased, logger });
 
@@ -127,6 +128,10 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     for (const { provider } of scheduler.listLanes()) fillSlots(provider);
   }
 
+  // Several tasks that end in one event-loop turn make room together.
+  const onRoom = callInNextTurn(() => scheduler.noteRoom().forEach(fillSlots));
+  options.budgets.listen({ onReached: guards.onBudgetReached, onRoom });
+
   return {
     recover,
     endTasksOf,
@@ -147,6 +152,7 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     runChild,
     onAdapterEvent: running.onAdapterEvent,
     requestApproval: running.requestApproval,
+    mayCallModel: guards.mayCallModel,
     findTraceparent: running.findTraceparent,
     /** Call it after each health check of an adapter. Starts its queued tasks, or ends those that cannot start if it is offline. */
     onAdapterChecked(provider: string): void {
@@ -158,7 +164,7 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     load: (provider: string): Load => toLoad(scheduler.getLane(provider)),
     /** Call it when another node has queued a task of the provider. */
     onQueueHint: sharing.onQueueHint,
-    ...createQueuedReasons({ adapters, scheduler, isHeldByOthers: sharing.isHeldByOthers }),
+    ...createQueuedReasons({ ...options, scheduler, isHeldByOthers: sharing.isHeldByOthers }),
     /** Null without a node, and if the node was forgotten. */
     nameOfNode: (id: string | null): string | null => view.nodes().find((node) => node.id === id)?.name ?? null,
     /** Applies changed quotas, and starts tasks that waited for one. */
@@ -176,6 +182,26 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
       await drain();
       sharing.close();
     },
+  };
+}
+
+/** The store has one user of its budgets, so the default is created only if it is needed. */
+const createDefaults = ({ store, logger, budgets }: DispatcherOptions) => ({
+  pricing: createPricing(null, logger),
+  vendorOf: () => undefined,
+  budgets: budgets ?? createBudgets({ store, logger, file: null, reserveUsd: 0 }),
+});
+
+/** Returns a function that calls `act` once in the next turn of the event loop, however often it is called in this one. */
+function callInNextTurn(act: () => void): () => void {
+  let isPending = false;
+  return () => {
+    if (isPending) return;
+    isPending = true;
+    setImmediate(() => {
+      isPending = false;
+      act();
+    });
   };
 }
 

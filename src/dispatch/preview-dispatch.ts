@@ -46,11 +46,11 @@ export function createPreviewDispatch({
   parseDispatch,
   defaultProfile,
 }: PreviewOptions): PreviewDispatch {
-  return async (body, { tenant, idempotencyKey }) => {
+  return async (body, { tenant, tokenName, idempotencyKey }) => {
     try {
       const dispatch = parseDispatch(body, { defaultProfile, idempotencyKey });
       const { agentId, request } = dispatch;
-      const { provider, runner, replayed } = await dispatcher.checkTask(dispatch, tenant);
+      const { provider, runner, replayed } = await dispatcher.checkTask(dispatch, { tenant, tokenName });
       const { health, adapter = null } = registry.get(provider) ?? {};
       const isElsewhere = runner?.isHere === false;
       const workspace = isElsewhere ? null : workspaces.workspaceOf(tenant, agentId);

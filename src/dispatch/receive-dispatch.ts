@@ -10,6 +10,8 @@ import type { Dispatcher } from "./dispatcher.ts";
 /** The sender of a dispatch, and the headers that belong to it. */
 export interface DispatchSender extends TraceContext {
   tenant: string;
+  /** Name of its token. */
+  tokenName?: string | undefined;
   /** The `Idempotency-Key` header, unchanged. */
   idempotencyKey?: string | undefined;
 }
@@ -36,12 +38,12 @@ export function createReceiveDispatch({
   parseDispatch,
   defaultProfile,
 }: ReceiveDispatchOptions): ReceiveDispatch {
-  return async (body, { tenant, traceparent, tracestate, idempotencyKey }) => {
+  return async (body, { idempotencyKey, ...caller }) => {
     let parsed: ParsedDispatch | undefined;
     try {
       parsed = parseDispatch(body, { defaultProfile, idempotencyKey });
       if (parsed.canonicalLength > LARGE_LENGTH) await nextTurn();
-      const admitted = await dispatcher.admitTask(parsed, { tenant, traceparent, tracestate });
+      const admitted = await dispatcher.admitTask(parsed, caller);
       metrics.dispatches.inc({ provider: admitted.task.provider, outcome: admitted.replayed ? "replayed" : "accepted" });
       return admitted;
     } catch (error) {

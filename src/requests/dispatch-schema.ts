@@ -86,6 +86,22 @@ const labelName = [
 ] as const;
 const labelValue = [new RegExp(`^[^${CONTROL_CHARACTERS}]{1,128}$`), "must have 1 to 128 characters, without control characters"] as const;
 
+const dispatchBudget = z
+  .strictObject({
+    maxCostUsd: z.number().min(0.000_001).max(1_000_000).optional().describe("US dollars."),
+    maxTokens: z.int().min(1).max(1_000_000_000_000).optional().describe("Tokens of input and output."),
+    onReached: z
+      .enum(["stop", "ask"])
+      .default("stop")
+      .describe("At the maximum, the task fails with budget_exceeded (stop), or waits for an approval (ask)."),
+    onUnknownCost: z
+      .enum(["reserve", "refuse"])
+      .default("reserve")
+      .describe("Without a price of the model, the reservation counts as spent (reserve), or the dispatch is rejected (refuse)."),
+  })
+  .refine(({ maxCostUsd, maxTokens }) => maxCostUsd !== undefined || maxTokens !== undefined, "must set maxCostUsd, maxTokens or both")
+  .meta({ id: "TaskBudget", description: "The maximum that the task and its child tasks may spend together." });
+
 const fields = {
   taskId: taskIdSchema.optional(),
   provider: token(128).optional().describe("Name of the adapter. Optional if only one adapter is loaded, or if agent.json names one."),
@@ -104,6 +120,7 @@ const fields = {
   timeoutSeconds: timeoutSeconds
     .optional()
     .describe("Time limit from startedAt, without the time in which approvals are pending. Default: 600."),
+  budget: dispatchBudget.optional(),
   outputStrategy: outputStrategy.optional().describe("Default: structured if outputSchema is given, else stream."),
   outputSchema: jsonObject.optional().describe('Short form of {"type": "structured", "schema": …}. At most 64 KiB as JSON.'),
   resumeToken: token(4096).optional().describe("Continues a session of the same tenant, provider and agent."),

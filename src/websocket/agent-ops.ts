@@ -34,13 +34,13 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
       payload: z.custom<Record<string, unknown>>(),
       async handle(payload, meta) {
         checkCanStart();
-        const { tenant } = meta;
+        const { tenant, principal } = meta;
         const { dispatch, events } = splitPayload(payload);
         if (typeof events !== "boolean") throw createFieldError("events", "must be a boolean");
         const channel = events ? requireChannel(meta, "events") : null;
         if (channel !== null) follower.checkCanFollow(tenant);
         try {
-          const { task } = await receiveDispatch(dispatch, { tenant, ...noTraceContext });
+          const { task } = await receiveDispatch(dispatch, { tenant, tokenName: principal.name, ...noTraceContext });
           if (channel !== null) follower.follow(task, { channel, after: null });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {

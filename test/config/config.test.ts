@@ -52,6 +52,8 @@ test("an empty environment results in the documented defaults", () => {
     corsOrigins: [],
     callbacks: { retries: 3, backoffMs: 1000, secrets: [], allow: [] },
     webhooksFile: null,
+    budgetsFile: null,
+    budgetReserveUsd: 1,
     publicUrl: null,
     delivers: true,
     retentionDays: 7,
@@ -260,6 +262,11 @@ const table: Record<string, Row> = {
     needs: { BRIDGE_PUBLIC_URL: "https://bridge.example" },
     good: [["webhooks.json", ({ webhooksFile }) => webhooksFile, path.resolve("webhooks.json")]],
     bad: [],
+  },
+  BRIDGE_BUDGETS_FILE: { good: [["budgets.json", ({ budgetsFile }) => budgetsFile, path.resolve("budgets.json")]], bad: [] },
+  BRIDGE_BUDGET_RESERVE_USD: {
+    good: [["0.25", ({ budgetReserveUsd }) => budgetReserveUsd, 0.25]],
+    bad: ["-1", "1000001", "one"],
   },
   BRIDGE_PUBLIC_URL: {
     good: ["https://bridge.example", "http://127.0.0.1:8787/agents/"].map((url) => [url, ({ publicUrl }) => publicUrl, url]),

@@ -9,6 +9,7 @@ import type {
   Approval,
   ApprovalState,
   Attention,
+  Budget,
   Callback,
   CallbackDetails,
   CallbackState,
@@ -152,6 +153,12 @@ export interface BridgeClient {
      */
     redeliverAll(origin: string, options?: CallOptions): Promise<number>;
   };
+  readonly budgets: {
+    /** Lists the budgets of the tenant, in the order of the operator's file. */
+    list(options?: CallOptions): AsyncGenerator<Budget, void>;
+    /** Replaces what is spent in the current period. Needs the scope `manage`. */
+    adjust(name: string, adjustment: { spentUsd: number; reason: string }, options?: CallOptions): Promise<Budget>;
+  };
   readonly webhooks: {
     /** Lists the webhooks, sorted by name. */
     list(options?: CallOptions): AsyncGenerator<Webhook, void>;
@@ -265,6 +272,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
 
     attention: createAttentionCalls({ send }),
     callbacks: createCallbackCalls({ send, list }),
+    budgets: createBudgetCalls({ send, list }),
     webhooks: createWebhookCalls({ send, list }),
   };
   return client;
@@ -350,6 +358,14 @@ function createCallbackCalls({ send, list }: Pick<ReturnType<typeof createReques
       // A retry could not distinguish its own earlier redelivery from one of another client.
       send(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST", signal, isRepeatable: false }),
     redeliverAll: (origin, { signal } = {}) => redeliverAll(send, "/api/v2/callbacks/redeliver", { body: { origin }, signal }),
+  };
+}
+
+function createBudgetCalls({ send, list }: Pick<ReturnType<typeof createRequestSender>, "send" | "list">): BridgeClient["budgets"] {
+  return {
+    list: (options = {}) => list("/api/v2/budgets", {}, options),
+    adjust: (name, adjustment, { signal } = {}) =>
+      send(`/api/v2/budgets/${encodeURIComponent(name)}/adjust`, { method: "POST", body: adjustment, signal }),
   };
 }
 

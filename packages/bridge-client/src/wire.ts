@@ -59,6 +59,17 @@ export interface DispatchRequest {
   files?: DispatchFile[] | undefined;
   /** Time limit from the start of the task. Default: 600. */
   timeoutSeconds?: number | undefined;
+  /** The maximum that the task and its child tasks may spend together. At least one maximum is required. */
+  budget?:
+    | {
+        maxCostUsd?: number | undefined;
+        maxTokens?: number | undefined;
+        /** At the maximum, the task fails with `budget_exceeded` (`stop`, the default), or waits for an approval. */
+        onReached?: "stop" | "ask" | undefined;
+        /** Without a price of the model, the reservation counts as spent (`reserve`, the default), or the dispatch is rejected. */
+        onUnknownCost?: "reserve" | "refuse" | undefined;
+      }
+    | undefined;
   outputStrategy?: { type: "stream" } | { type: "file"; path: string } | { type: "structured"; schema: JsonObject } | undefined;
   /** Shorthand for an `outputStrategy` of type `structured`. */
   outputSchema?: JsonObject | undefined;
@@ -171,9 +182,9 @@ export interface ListedTask {
   provider: string;
   agentId: string;
   state: TaskState;
-  waitingOn: "queue" | "quota" | "approval" | "runtime" | null;
+  waitingOn: "queue" | "quota" | "budget" | "approval" | "runtime" | null;
   /** What a queued task waits for; null if it is not queued. */
-  queuedBecause: "slot" | "session" | "quota" | "node" | "tag" | null;
+  queuedBecause: "slot" | "session" | "quota" | "budget" | "node" | "tag" | null;
   /** Name of the node that runs or ran the task, or of the only one that may start it; null with SQLite. */
   node: string | null;
   /** The first line of the message, at most 120 characters. */
@@ -339,6 +350,30 @@ export interface Webhook {
   filter: { agentId?: string; provider?: string; labels?: Record<string, string> };
   pending: number;
   dead: number;
+}
+
+/** A budget of the operator, with what is spent of it in the current period. */
+export interface Budget {
+  name: string;
+  /** The tasks to which it applies: `tenant`, `agentId`, `provider`, `model`, `token`, `label.<name>`. Empty: all. */
+  scope: Record<string, string>;
+  per: "task" | "hour" | "day" | "month";
+  /** Null if it limits each task alone. */
+  periodStart: string | null;
+  periodEnd: string | null;
+  maxCostUsd: number | null;
+  maxTokens: number | null;
+  /** Includes `estimatedUsd`. */
+  spentUsd: number;
+  spentTokens: number;
+  /** What running tasks may still spend. */
+  reservedUsd: number;
+  reservedTokens: number;
+  /** The part of `spentUsd` that is a guess, because the cost of its tasks is unknown. */
+  estimatedUsd: number;
+  /** Queued tasks for which the budget has no room. */
+  waitingTasks: number;
+  state: "ok" | "warning" | "reached";
 }
 
 /** The types of events that webhooks can get. */

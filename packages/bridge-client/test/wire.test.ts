@@ -8,6 +8,7 @@ import type {
   Attention,
   AttentionItem,
   BridgeEvent,
+  Budget,
   Callback,
   CallbackBody,
   CallbackDetails,
@@ -43,6 +44,7 @@ import {
   executionResultSchema,
   type InputField,
 } from "../../../src/contract/index.ts";
+import type { budgetSchema } from "../../../src/http/routes/budgets.ts";
 import type { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
 import type { callbackDetailsSchema, callbackSchema } from "../../../src/http/routes/describe-callback.ts";
 import type { listedTaskSchema, taskSchema } from "../../../src/http/routes/describe-task.ts";
@@ -66,6 +68,10 @@ describe("the client's types are the server's", () => {
   test("approvals", () => {
     expectTypeOf<Approval>().branded.toEqualTypeOf<z.infer<typeof approvalSchema>>();
     expectTypeOf<ApprovalState>().toEqualTypeOf<z.infer<typeof approvalSchema>["state"]>();
+  });
+
+  test("budgets", () => {
+    expectTypeOf<Budget>().branded.toEqualTypeOf<z.infer<typeof budgetSchema>>();
   });
 
   test("callbacks", () => {
@@ -128,8 +134,12 @@ const keys = {
       runsOn: true,
       labels: true,
     },
-    ...{ bridgeInput: true, responderInput: true },
+    ...{ bridgeInput: true, responderInput: true, budget: true },
   } satisfies Keys<DispatchRequest>,
+  Budget: {
+    ...{ name: true, scope: true, per: true, periodStart: true, periodEnd: true, maxCostUsd: true, maxTokens: true, spentUsd: true },
+    ...{ spentTokens: true, reservedUsd: true, reservedTokens: true, estimatedUsd: true, waitingTasks: true, state: true },
+  } satisfies Keys<Budget>,
   Domain: {
     ...{ name: true, expert: true, focus: true, standards: true, instructions: true, signals: true, source: true },
   } satisfies Keys<Domain>,
@@ -152,7 +162,7 @@ const keys = {
       runsOn: true,
       labels: true,
     },
-    ...{ bridgeInput: true, responderInput: true },
+    ...{ bridgeInput: true, responderInput: true, budget: true },
   } satisfies Keys<TaskRequest["request"]>,
   TaskRequest: { request: true, masked: true } satisfies Keys<TaskRequest>,
   TaskAgent: { agentId: true, provider: true, tasks: true, lastActivityAt: true, node: true } satisfies Keys<TaskAgent>,

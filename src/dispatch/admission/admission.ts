@@ -9,11 +9,14 @@ import type { Workspaces } from "../../workspaces/workspace-directories.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 import { needsOf, type RequestCheck } from "./check-request.ts";
+import type { SpendingCheck } from "./check-spending.ts";
 import { createProviderChoice } from "./choose-provider.ts";
 
 /** The sender of a dispatch. */
 export interface Caller extends TraceContext {
   tenant: string;
+  /** Name of its token; absent without a named one. */
+  tokenName?: string | undefined;
 }
 
 interface AdmissionOptions {
@@ -21,6 +24,7 @@ interface AdmissionOptions {
   adapters: AvailableAdapters;
   workspaces: Workspaces;
   checkRequest: RequestCheck;
+  spending: SpendingCheck;
   /** The id of the node on which an agent lives; null if its tasks may start on any node. */
   findPlace(tenant: string, agentId: string): Promise<string | null>;
   metrics: Metrics;
@@ -40,7 +44,7 @@ const queueFullText: Readonly<Record<QueueOwner, string>> = {
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, checkRequest, metrics, scheduler, enqueue, isRefusing } = options;
+  const { store, checkRequest, spending, metrics, scheduler, enqueue, isRefusing } = options;
   const chooseProvider = createProviderChoice(options);
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
@@ -67,11 +71,11 @@ export function createAdmission(options: AdmissionOptions) {
    */
   async function checkTask(
     dispatch: ParsedDispatch,
-    tenant: string,
+    caller: Omit<Caller, keyof TraceContext>,
   ): Promise<{ provider: string; runner: Runner | null; replayed: boolean }> {
-    const earlier = await findEarlierTask(dispatch, tenant);
+    const earlier = await findEarlierTask(dispatch, caller.tenant);
     if (earlier !== null) return { provider: replay(earlier, dispatch).task.provider, runner: null, replayed: true };
-    return { ...(await checkDispatch(dispatch, tenant)), replayed: false };
+    return { ...(await checkDispatch(dispatch, caller)), replayed: false };
   }
 
   async function findEarlierTask({ taskId }: ParsedDispatch, tenant: string): Promise<Task | null> {
@@ -79,18 +83,24 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   async function checkAndEnqueue(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; inserted: boolean }> {
-    const { provider } = await checkDispatch(dispatch, caller.tenant);
+    const { provider } = await checkDispatch(dispatch, caller);
     const { request, agentId, fingerprint } = dispatch;
+    const { tokenName, ...sender } = caller;
     const taskId = dispatch.taskId ?? uuidv7();
-    return await enqueue({ ...caller, taskId, parent: null, agentId, provider, needs: needsOf(request), request, fingerprint });
+    const asks = await spending.listAsks(request, { tenant: caller.tenant, agentId, provider, tokenName });
+    return await enqueue({ ...sender, taskId, parent: null, agentId, provider, needs: needsOf(request), asks, request, fingerprint });
   }
 
-  async function checkDispatch(dispatch: ParsedDispatch, tenant: string): Promise<{ provider: string; runner: Runner }> {
+  async function checkDispatch(
+    dispatch: ParsedDispatch,
+    { tenant, tokenName }: Omit<Caller, keyof TraceContext>,
+  ): Promise<{ provider: string; runner: Runner }> {
     rejectWhileRefusing();
     const { request, agentId } = dispatch;
     const provider = chooseProvider(dispatch, tenant);
     const place = await options.findPlace(tenant, agentId);
     const runner = await checkRequest(request, { tenant, agentId, provider, place });
+    await spending.check(request, { tenant, agentId, provider, tokenName }, runner.capabilities);
     // The check may have waited for a host lookup.
     rejectWhileRefusing();
     rejectIfQueueIsFull({ tenant, agentId });

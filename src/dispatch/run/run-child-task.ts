@@ -3,9 +3,11 @@ import type { ChildRequest, ExecutionResult } from "#contract";
 import { BridgeError } from "../../errors.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import { failedResult } from "../../results/failed-result.ts";
+import type { BudgetAsk } from "../../store/budgets/interface.ts";
 import type { Store } from "../../store/store.ts";
 import type { TaskRequest } from "../../task.ts";
 import type { RequestCheck } from "../admission/check-request.ts";
+import type { SpendingCheck } from "../admission/check-spending.ts";
 import { toRejectedResult } from "../admission/describe-rejection.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 import type { Run, RunOptions } from "./run-task.ts";
@@ -17,6 +19,7 @@ interface RunChildTaskOptions {
   eventLog: EventLog;
   running: RunningTasks;
   checkRequest: RequestCheck;
+  spending: SpendingCheck;
   enqueue: TaskQueue["enqueue"];
   /** The id of this node, which runs the children of its tasks. */
   ownNode: string;
@@ -27,7 +30,18 @@ interface RunChildTaskOptions {
 const CHILD_TIMEOUT_SECONDS = 600;
 
 /** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its adapter. */
-export function createRunChildTask({ store, eventLog, running, checkRequest, enqueue, ownNode, runTraceparent }: RunChildTaskOptions) {
+export function createRunChildTask(options: RunChildTaskOptions) {
+  const { store, eventLog, running, checkRequest, spending, enqueue, ownNode, runTraceparent } = options;
+
+  /** The budgets that limit an ancestor. They count what its children spend, so a child asks nothing of them. */
+  async function listInherited(parent: Run): Promise<string[]> {
+    const names: string[] = [];
+    if (!spending.isLimited()) return names;
+    for (let run: Run | undefined = parent; run !== undefined; run = running.findParent(run.task))
+      names.push(...(await store.listTaskBudgets(run.task.seq)));
+    return names;
+  }
+
   /** Returns the child's result; a rejected request is a failed result. Rejects only if the parent is not running. */
   return async (child: ChildRequest): Promise<ExecutionResult> => {
     const parentRun = running.find(child.parentTaskId);
@@ -39,17 +53,21 @@ export function createRunChildTask({ store, eventLog, running, checkRequest, enq
     for (let run: Run | undefined = parentRun; run !== undefined; run = running.findParent(run.task))
       if (run.task.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
     const request = toTaskRequest(child, parent.request, parentRun.remainingMs());
+    const owner = { tenant, agentId, provider };
+    let asks: BudgetAsk[] | undefined;
     try {
-      await checkRequest(request, { tenant, agentId, provider, place: ownNode });
+      const { capabilities } = await checkRequest(request, { tenant, agentId, provider, place: ownNode });
+      await spending.check(request, owner, capabilities);
+      asks = await spending.listAsks(request, owner, await listInherited(parentRun));
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
-      return toRejectedResult(error);
+      return error.code === "budget_exhausted" ? failedResult("budget_exceeded", error.message) : toRejectedResult(error);
     }
     // During the check the parent may have been stopped, and its children with it.
     if (parentRun.isOver) return parentHasEnded();
     parentRun.hasChildren = true;
     const { task } = await enqueue({
-      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", needs: [] },
+      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, asks, fingerprint: "", needs: [] },
       ...{ traceparent: runTraceparent(parent), tracestate: parent.tracestate },
     });
     await waitForEnd({ store, eventLog }, task);

@@ -7,6 +7,7 @@ import type { Task } from "../../task.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { type Run, type RunOptions, runTask } from "./run-task.ts";
 import type { RunningTasks } from "./running-tasks.ts";
+import type { SpendingGuards } from "./spending-guards.ts";
 
 interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen" | "onSpent"> {
   adapters: Pick<AvailableAdapters, "findOnline" | "describeOffline">;
@@ -16,13 +17,14 @@ interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen" | "onSpent
   recordEnd(ended: Task | null): Promise<void>;
   /** Why a task cannot run on this adapter although it was accepted; null if it can. */
   findRejection(task: Task, adapter: ExecutionAdapter): ExecutionResult | null;
+  guards: Pick<SpendingGuards, "onStarted" | "onSpent">;
   /** Called with each run as soon as it is registered. */
   onStarted(run: Run): void;
 }
 
 /** Creates the function that runs a task that was stored as running, until its slot is free. */
 export function createRunInSlot(options: RunInSlotOptions) {
-  const { store, adapters, scheduler, running, recordEnd, metrics } = options;
+  const { store, adapters, scheduler, running, guards, recordEnd, metrics } = options;
 
   return async (task: Task): Promise<void> => {
     const { provider } = task;
@@ -31,8 +33,9 @@ export function createRunInSlot(options: RunInSlotOptions) {
     if (adapter === null) return end(failedResult("adapter_offline", adapters.describeOffline(provider)));
     const rejection = options.findRejection(task, adapter);
     if (rejection !== null) return end(rejection);
-    const run = runTask(task, adapter, { ...options, isChildToolOpen: running.isChildToolOpen, onSpent: running.onSpent });
+    const run = runTask(task, adapter, { ...options, isChildToolOpen: running.isChildToolOpen, onSpent: guards.onSpent });
     running.add(run);
+    guards.onStarted(run, { holdsCalls: adapter.capabilities().holdsModelCalls === true });
     options.onStarted(run);
     metrics.executionsInFlight.inc({ provider });
     // The system clock may have been set back while the task waited.

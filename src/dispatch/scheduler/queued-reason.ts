@@ -1,10 +1,11 @@
+import type { Budgets } from "../../budgets/budgets.ts";
 import type { AvailableAdapters } from "../../registry/available-adapters.ts";
 import type { QueuedNeeds } from "../../store/tasks/interface.ts";
 import type { TaskProgress } from "../../task.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** What a queued task waits for. */
-export const queuedReasons = ["slot", "session", "quota", "node", "tag"] as const;
+export const queuedReasons = ["slot", "session", "quota", "budget", "node", "tag"] as const;
 export type QueuedReason = (typeof queuedReasons)[number];
 
 interface QueuedReasonOptions {
@@ -12,18 +13,21 @@ interface QueuedReasonOptions {
   scheduler: Pick<Scheduler, "isHeldByQuota">;
   /** Whether tasks that run on other nodes fill a limit on running tasks, so that a queued task cannot start. */
   isHeldByOthers(task: TaskProgress): Promise<boolean>;
+  budgets: Pick<Budgets, "findHolding">;
 }
 
 /** Creates the functions that find out what queued tasks wait for. */
-export function createQueuedReasons({ adapters, scheduler, isHeldByOthers }: QueuedReasonOptions) {
+export function createQueuedReasons({ adapters, scheduler, isHeldByOthers, budgets }: QueuedReasonOptions) {
   /** Whether a limit on the running tasks of its tenant or agent, which holds over all nodes, prevents the start of a queued task. */
   const isHeldByQuota = async (task: TaskProgress): Promise<boolean> => scheduler.isHeldByQuota(task) || (await isHeldByOthers(task));
 
   return {
     isHeldByQuota,
     /** Finds out what a queued task waits for. */
-    async findQueuedReason(task: TaskProgress, { node, needs, isSessionInUse }: QueuedNeeds): Promise<QueuedReason> {
+    async findQueuedReason(task: TaskProgress, { node, needs, isSessionInUse, budgets: asks }: QueuedNeeds): Promise<QueuedReason> {
       if (await isHeldByQuota(task)) return "quota";
+      // Children wait for no budget.
+      if (task.parentTaskId === null && (await budgets.findHolding(asks)) !== null) return "budget";
       const { runner, obstacle } = adapters.findRunner({ provider: task.provider, needs, place: node });
       if (obstacle?.kind === "tag") return "tag";
       if (runner?.isAlive !== true) return "node";

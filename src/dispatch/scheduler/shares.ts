@@ -53,6 +53,7 @@ export function createShares(limits: Pick<SchedulerLimits, "maxConcurrent" | "qu
 
   return {
     ...created,
+    listShares,
     /** Dispatched tasks in all lanes that no claim will take. */
     waiting: (): number => waiting,
     place,

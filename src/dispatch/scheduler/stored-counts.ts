@@ -52,6 +52,14 @@ export function createStoredCounts(shares: Shares, readings: { begun: number }) 
       readings.begun += 1;
     },
     applyCounts,
+    /** Reports that tasks which waited for a budget may be able to start. */
+    noteRoom(): string[] {
+      for (const share of shares.listShares()) {
+        unblock(share.dispatched);
+        place(share);
+      }
+      return [...shares.lanes.keys()];
+    },
     /** Reports the end of a task of another node. If limits on running tasks hold over all nodes, another task may start now. */
     noteEnd(name: string): Iterable<string> {
       const tenant = shares.tenants.get(name);

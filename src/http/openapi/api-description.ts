@@ -38,6 +38,7 @@ export const describeApi = (version: string) =>
       { name: "events", description: "Events of tasks, as lists and streams." },
       { name: "approvals", description: "Tool calls that wait for an approval." },
       { name: "callbacks", description: "Results that Bridge posts to callback URLs." },
+      { name: "budgets", description: "What tasks may spend, which the operator configures, and what they have spent." },
       { name: "webhooks", description: "Events that Bridge posts to webhooks, which the operator configures." },
       { name: "attention", description: "What needs a person, and the acknowledgements of faults." },
       { name: "adapters", description: "The adapters of this Bridge with their health, capabilities and load." },

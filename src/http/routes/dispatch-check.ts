@@ -93,8 +93,9 @@ export const dispatchCheckRoutes: FastifyPluginAsyncZodOpenApi<DispatchCheckOpti
     },
     async (request) => {
       const { "idempotency-key": idempotencyKey } = request.headers;
+      const { tenant, name } = request.principal;
       try {
-        return toAcceptance(await previewDispatch(request.body, { tenant: request.principal.tenant, idempotencyKey }));
+        return toAcceptance(await previewDispatch(request.body, { tenant, tokenName: name, idempotencyKey }));
       } catch (error) {
         if (!(error instanceof BridgeError)) throw error;
         return { wouldAnswer: error.httpStatus, problem: toProblem(error, request.id), task: null };

@@ -83,8 +83,10 @@ export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> 
             "capability_missing",
             "callback_url_refused",
             "mcp_refused",
+            "budget_too_small",
             "profile_conflict",
             "resume_unknown",
+            "budget_exhausted",
             "too_many_requests",
             "queue_full",
             "adapter_offline",
@@ -99,6 +101,7 @@ export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> 
       const { prefer, "idempotency-key": idempotencyKey } = request.headers;
       const { task: accepted, replayed } = await receiveDispatch(request.body, {
         tenant: request.principal.tenant,
+        tokenName: request.principal.name,
         ...parseTraceContext(request.headers),
         idempotencyKey,
       });

@@ -1,15 +1,20 @@
-import type { TaskIdentity } from "../../task.ts";
+import type { Spent, TaskIdentity, TaskRun } from "../../task.ts";
 
 /** The reservations and the spending of budgets. */
 export interface BudgetStore {
   /** Sets the budgets that limit starts from now on, and who learns of changes. Without a call, there are none. */
   useBudgets(use: BudgetUse): void;
-  /** The counts of the given budgets in the given periods, in the order of the limits. */
-  readBudgets(limits: readonly BudgetLimit[]): Promise<BudgetCounts[]>;
+  /**
+   * The counts of the given budgets in the given periods, in the order of the limits. Waiting tasks are counted only on request, because
+   * that reads all of them.
+   */
+  readBudgets(limits: readonly BudgetLimit[], options?: { countsWaiting: boolean }): Promise<BudgetCounts[]>;
   /** Replaces what is spent in the period, and stores who did it and why. */
   adjustBudget(limit: BudgetLimit, adjustment: BudgetAdjustment): Promise<BudgetCounts>;
   /** What the newest ended tasks have spent, at most `limit` of them. Examines a limited number of tasks. */
   readRecentSpending(key: SpendingKey, limit: number): Promise<Spending[]>;
+  /** Counts in its budgets what a running task has spent so far, with its children. */
+  meterIfRunning(task: TaskRun, spent: Spent): Promise<void>;
   /** Names of the budgets that apply to a task that has not ended. */
   listTaskBudgets(taskSeq: number): Promise<string[]>;
 }
@@ -57,7 +62,7 @@ export interface BudgetCounts {
   reservedMicros: number;
   reservedTokens: number;
   estimatedMicros: number;
-  /** Queued tasks for which the budget has no room. */
+  /** Queued tasks for which the budget has no room; 0 if they were not counted. */
   waitingTasks: number;
 }
 

@@ -78,13 +78,13 @@ export function createBudgetOperations(reader: Reader, writer: Pick<BatchWriter,
         return toCounts(period, 0);
       },
       ...createReads(reader),
-    } satisfies BudgetStore,
+    } satisfies Omit<BudgetStore, "meterIfRunning">,
   };
 }
 
 function createReads(reader: Reader) {
   return {
-    async readBudgets(limits: readonly BudgetLimit[]): Promise<BudgetCounts[]> {
+    async readBudgets(limits: readonly BudgetLimit[], { countsWaiting } = { countsWaiting: false }): Promise<BudgetCounts[]> {
       if (limits.length === 0) return [];
       const rows = await reader.all(
         selectCounted,
@@ -93,6 +93,7 @@ function createReads(reader: Reader) {
       );
       const stored = new Map(rows.map(toPeriod).map((period) => [keyOf(period), period]));
       const periods = limits.map((limit) => stored.get(keyOf(limit)) ?? toEmptyPeriod(limit));
+      if (!countsWaiting) return periods.map((period) => toCounts(period, 0));
       const largest = limits.map((limit, index) => largestAsk(periods[index] as PeriodCounts, limit));
       const waiting = await reader.all(
         countHeld,

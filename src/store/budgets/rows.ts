@@ -87,8 +87,10 @@ const toMaximum = ({ maxMicros, maxTokens }: Pick<BudgetLimit, "maxMicros" | "ma
   tokens: maxTokens,
 });
 
+type Used = Pick<PeriodCounts, "spent" | "reserved">;
+
 /** What tasks can still reserve in a period; null: no maximum. Never below 0. */
-export function remainingOf({ spent, reserved }: PeriodCounts, limit: BudgetLimit): PartialAmounts {
+export function remainingOf({ spent, reserved }: Used, limit: BudgetLimit): PartialAmounts {
   const maximum = toMaximum(limit);
   const remaining = (dimension: Dimension): number | null =>
     maximum[dimension] === null ? null : Math.max(0, maximum[dimension] - spent[dimension] - reserved[dimension]);
@@ -99,7 +101,7 @@ export function remainingOf({ spent, reserved }: PeriodCounts, limit: BudgetLimi
  * The largest ask with which a queued task may start; null: any. A task that asks for more than the whole maximum, for example because the
  * maximum was lowered while it waited, may start when nothing else is spent or reserved.
  */
-export function largestAsk(period: PeriodCounts, limit: BudgetLimit): PartialAmounts {
+export function largestAsk(period: Used, limit: BudgetLimit): PartialAmounts {
   const maximum = toMaximum(limit);
   const remaining = remainingOf(period, limit);
   const largest = (dimension: Dimension): number | null => (remaining[dimension] === maximum[dimension] ? null : remaining[dimension]);
@@ -143,16 +145,18 @@ export function meter(period: PeriodCounts, reservation: Reservation, total: Par
 export interface RunTotal extends PartialAmounts {
   /** Whether a run whose usage is unknown has used nothing, because it has called no model. */
   readonly isFree: boolean;
+  /** Whether it may have used more than the total, because its process has ended without storing it. */
+  readonly isLeast: boolean;
 }
 
 /** The total of a run from the result of its task. */
 export const toRunTotal = ({ usage, costUsd, errorCode }: ExecutionResult): RunTotal => ({
   ...toAmounts({ usage: usage ?? null, costUsd: costUsd ?? null }),
-  isFree: UNBILLED_CODES.has(errorCode),
+  ...{ isFree: UNBILLED_CODES.has(errorCode), isLeast: errorCode === "bridge_restarted" },
 });
 
 /** The total of a run that was interrupted. */
-export const UNKNOWN_TOTAL: RunTotal = { micros: null, tokens: null, isFree: false };
+export const UNKNOWN_TOTAL: RunTotal = { micros: null, tokens: null, isFree: false, isLeast: true };
 
 /**
  * Ends the reservation of a run. The known total replaces it. If the total is unknown, what was metered counts, or the whole reservation if
@@ -162,7 +166,10 @@ export function settle(period: PeriodCounts, reservation: Reservation, total: Ru
   const { reserved, settled } = reservation;
   const isGuessed = (dimension: Dimension): boolean => total[dimension] === null && settled[dimension] === 0 && !total.isFree;
   const guessed = each((dimension) => (isGuessed(dimension) ? reserved[dimension] : 0));
-  const used = (dimension: Dimension): number => (total[dimension] === null ? guessed[dimension] : total[dimension] - settled[dimension]);
+  const used = (dimension: Dimension): number => {
+    if (total[dimension] === null) return guessed[dimension];
+    return Math.max(total[dimension] - settled[dimension], total.isLeast ? 0 : -settled[dimension]);
+  };
   return {
     period: {
       ...period,

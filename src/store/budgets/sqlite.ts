@@ -38,7 +38,7 @@ export function createBudgetOperations(driver: SqliteDriver, clock: () => number
         use.onRoom();
         return toCounts(adjusted, 0);
       },
-    } satisfies BudgetStore,
+    } satisfies Omit<BudgetStore, "meterIfRunning">,
   };
 }
 
@@ -50,10 +50,10 @@ function createReads(driver: SqliteDriver, readPeriod: (limit: BudgetLimit) => P
   }
 
   return {
-    async readBudgets(limits: readonly BudgetLimit[]): Promise<BudgetCounts[]> {
+    async readBudgets(limits: readonly BudgetLimit[], { countsWaiting } = { countsWaiting: false }): Promise<BudgetCounts[]> {
       return limits.map((limit) => {
         const period = readPeriod(limit);
-        return toCounts(period, countWaiting(limit, period));
+        return toCounts(period, countsWaiting ? countWaiting(limit, period) : 0);
       });
     },
     async readRecentSpending({ tenant, agentId, provider, model }: SpendingKey, limit: number) {

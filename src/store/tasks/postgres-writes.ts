@@ -1,7 +1,7 @@
 import type { StopRequest, Task, TaskIdentity, TaskRun } from "../../task.ts";
 import { rejectApprovals } from "../approvals/postgres.ts";
-import type { BudgetUse, LimitsAt } from "../budgets/interface.ts";
-import { changeReservations, type HeldChange } from "../budgets/postgres-reservations.ts";
+import type { BudgetStore, BudgetUse, LimitsAt } from "../budgets/interface.ts";
+import { type BudgetOutcome, changeReservations, type HeldChange } from "../budgets/postgres-reservations.ts";
 import { limitsOf, meter, settle, toAmounts, UNKNOWN_TOTAL } from "../budgets/rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { AnyKind } from "../engines/postgres/batch-transaction.ts";
@@ -79,6 +79,12 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
       if (stored !== null && stored.reached !== null) onReached(task, stored.reached);
       return stored !== null;
     },
+    async meterIfRunning(task, spent) {
+      if (task.budgets === undefined) return;
+      const { limitsAt, onReached } = budgets();
+      const { reached } = await writer.write(meterOperation, { task, spent, limitsAt }, { patient: true });
+      if (reached !== null) onReached(task, reached);
+    },
     async requeueTaskIfRunning(task) {
       const isQueued = await writer.write(requeueOperation, { task, limitsAt: budgets().limitsAt }, { patient: true });
       if (isQueued && task.budgets !== undefined) budgets().onRoom();
@@ -96,7 +102,7 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
     onCallback(listener) {
       announceCallback = listener;
     },
-  } satisfies Partial<TaskStore & EventStore & CallbackStore>;
+  } satisfies Partial<TaskStore & BudgetStore & EventStore & CallbackStore>;
 }
 
 /** What a running task has spent so far. */
@@ -118,20 +124,47 @@ const reportUsageOperation: OperationKind<Report, { reached: string | null } | n
     // Of several reports of a task, the last one contains the others.
     const last = new Map(allowed.map(({ task, spent }) => [task.seq, { seq: task.seq, ...toSpentSummary(spent) }]));
     if (last.size > 0) await transaction.query(storeSpent, toColumns(["seq", "cost_usd", "cost_source", "usage"], [...last.values()]));
-    const limited = allowed.filter(({ task }) => task.budgets !== undefined);
-    const changes = limited.map(({ task, spent }): HeldChange => {
-      const total = toAmounts(spent);
-      return { task: task.seq, change: (period, reservation) => meter(period, reservation, total) };
-    });
-    const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
+    const metered = await meterAll(allowed, transaction);
     return inputs.map((input) => {
       if (!allowed.includes(input)) return { output: null };
       const { task, event } = input;
-      const { events = [], reached = null } = outcomes[limited.indexOf(input)] ?? {};
+      const { events = [], reached = null } = metered.get(input) ?? {};
       return { output: { reached }, events: [event, ...events].map((one) => ({ task, ...one })) };
     });
   },
 };
+
+/** Counts in their budgets what running tasks have spent with their children. */
+const meterOperation: OperationKind<Omit<Report, "event">, { reached: string | null }> = {
+  name: "meter",
+  keyOf: ({ task }) => task.seq,
+  isRepeatable: true,
+  budgetsOf: ({ task }) => task.budgets ?? [],
+  async run(inputs, transaction) {
+    const metered = await meterAll(
+      inputs.filter(({ task }) => isCurrentRun(task, transaction)),
+      transaction,
+    );
+    return inputs.map((input) => {
+      const { events = [], reached = null } = metered.get(input) ?? {};
+      return { output: { reached }, events: events.map((event) => ({ task: input.task, ...event })) };
+    });
+  },
+};
+
+/** Counts what tasks have spent in those budgets that apply to them. */
+async function meterAll<Input extends Omit<Report, "event">>(
+  inputs: readonly Input[],
+  transaction: Transaction,
+): Promise<Map<Input, BudgetOutcome>> {
+  const limited = inputs.filter(({ task }) => task.budgets !== undefined);
+  const changes = limited.map(({ task, spent }): HeldChange => {
+    const total = toAmounts(spent);
+    return { task: task.seq, change: (period, reservation) => meter(period, reservation, total) };
+  });
+  const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
+  return new Map(limited.flatMap((input, index) => (outcomes[index] === undefined ? [] : [[input, outcomes[index]]])));
+}
 
 function isCurrentRun({ seq, restarts }: TaskRun, transaction: Transaction): boolean {
   const stored = transaction.lockedTask(seq);
@@ -220,4 +253,4 @@ const storeStops = {
 };
 
 /** The writes that report the spending of a run and end it, in the order in which a batch runs them. */
-export const endKinds: readonly AnyKind[] = [reportUsageOperation, stopOperation, finishOperation, requeueOperation];
+export const endKinds: readonly AnyKind[] = [reportUsageOperation, meterOperation, stopOperation, finishOperation, requeueOperation];

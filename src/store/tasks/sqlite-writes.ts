@@ -1,6 +1,7 @@
 import type { ExecutionResult } from "#contract";
 import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
 import type { createApprovalOperations } from "../approvals/sqlite.ts";
+import type { BudgetStore } from "../budgets/interface.ts";
 import { toAmounts, toRunTotal } from "../budgets/rows.ts";
 import type { createBudgetOperations } from "../budgets/sqlite.ts";
 import { toColumnText } from "../column-text.ts";
@@ -154,7 +155,20 @@ function createUsageReports(driver: SqliteDriver, { events, budgets }: Pick<Depe
       if (outcome !== null && outcome.reached !== null) budgets.announceReached(task, outcome.reached);
       return outcome !== null;
     },
-  } satisfies Partial<TaskStore>;
+    async meterIfRunning(task, spent) {
+      if (!budgets.reservations.isLimited(task)) return;
+      const { reached } = await driver.write(
+        () => {
+          if (driver.get(selectRun, task.seq, task.restarts) === undefined) return { reached: null };
+          const metered = budgets.reservations.meter(task, toAmounts(spent));
+          for (const warning of metered.events) events.append(task, warning);
+          return metered;
+        },
+        { lazy: true, patient: true },
+      );
+      if (reached !== null) budgets.announceReached(task, reached);
+    },
+  } satisfies Partial<TaskStore & BudgetStore>;
 }
 
 /** Inserts the rows of a new task. Returns its number. */

@@ -51,7 +51,7 @@ export function budgetConformance(subject: StoreSubject): void {
     };
     opened.store.useBudgets(use);
     const counts = async (store = opened.store, now = clock()) => {
-      const [read] = await store.readBudgets([limitAt(now, limit)]);
+      const [read] = await store.readBudgets([limitAt(now, limit)], { countsWaiting: true });
       return read;
     };
     return { ...opened, use, reached, calls, counts };

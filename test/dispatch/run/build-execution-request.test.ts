@@ -76,6 +76,7 @@ test("every field of a dispatch reaches the adapter", () => {
     mcpServers: [{ name: "docs", transport: "http", url: "https://mcp.test/", headers: { "x-key": "k" } }],
     files: [{ path: "a.txt", content: "a" }] as unknown as NonNullable<Task["request"]["files"]>,
     timeoutSeconds: 7,
+    budget: { maxCostUsd: 1, onReached: "stop", onUnknownCost: "reserve" },
     outputStrategy: { type: "file", path: "r.md" },
     resumeToken: "session-1",
     reasoningLevel: "high",

@@ -37,6 +37,8 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/api/v2/callbacks/t1", "read"],
   ["POST", "/api/v2/callbacks/redeliver", "dispatch"],
   ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
+  ["GET", "/api/v2/budgets", "read"],
+  ["POST", "/api/v2/budgets/n1/adjust", "manage"],
   ["GET", "/api/v2/webhooks", "read"],
   ["GET", "/api/v2/webhooks/n1/deliveries", "read"],
   ["POST", "/api/v2/webhooks/n1/deliveries/msg_1/redeliver", "dispatch"],

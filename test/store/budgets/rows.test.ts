@@ -73,7 +73,7 @@ test("what is spent equals what the tasks used, and starts reserve no more than 
           else if (task.used === 0) task.guessed += task.held;
           task.held = 0;
           task.isEnded = kind !== "requeue";
-          apply(settle(period, task.reservation, isKnown ? { ...micros(task.used), isFree: false } : UNKNOWN_TOTAL));
+          apply(settle(period, task.reservation, isKnown ? { ...micros(task.used), isFree: false, isLeast: false } : UNKNOWN_TOTAL));
         }
         const sum = (field: "used" | "held" | "guessed") => tasks.reduce((total, each) => total + each[field], 0);
         expect(period.spent.micros).toBe(sum("used") + sum("guessed"));
@@ -125,14 +125,14 @@ test("Bridge warns once of each threshold in a period, and again after an adjust
 
 test("a task that called no model gives its reservation back", () => {
   const { period, reservation } = reserve(toEmptyPeriod(limit), toReservation(4), limit);
-  expect(settle(period, reservation, { micros: null, tokens: null, isFree: true }).period).toEqual(toEmptyPeriod(limit));
+  expect(settle(period, reservation, { micros: null, tokens: null, isFree: true, isLeast: false }).period).toEqual(toEmptyPeriod(limit));
 });
 
 test("a budget of tokens counts tokens, and an unknown cost does not hide known tokens", () => {
   const tokens: BudgetLimit = { ...limit, maxMicros: null, maxTokens: 100 };
   const asking = { ...toReservation(0), ask: { micros: null, tokens: 60 } };
   const started = reserve(toEmptyPeriod(tokens), asking, tokens);
-  const ended = settle(started.period, started.reservation, { micros: null, tokens: 40, isFree: false });
+  const ended = settle(started.period, started.reservation, { micros: null, tokens: 40, isFree: false, isLeast: false });
   expect(ended.period).toMatchObject({ spent: { micros: 0, tokens: 40 }, reserved: NOTHING, estimated: NOTHING });
   expect(remainingOf(ended.period, tokens)).toEqual({ micros: null, tokens: 60 });
 });

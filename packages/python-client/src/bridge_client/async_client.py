@@ -23,6 +23,7 @@ from .wire import (
     Approval,
     ApprovalDecision,
     ApprovalFilter,
+    Budget,
     Callback,
     CallbackDetails,
     CallbackFilter,
@@ -50,6 +51,7 @@ class AsyncBridgeClient:
     """
 
     approvals: AsyncApprovals
+    budgets: AsyncBudgets
     callbacks: AsyncCallbacks
     files: AsyncFiles
 
@@ -79,6 +81,7 @@ class AsyncBridgeClient:
         self._http = http_client or httpx.AsyncClient()
         self._owns_http = http_client is None
         self.approvals = AsyncApprovals(self)
+        self.budgets = AsyncBudgets(self)
         self.callbacks = AsyncCallbacks(self)
         self.files = AsyncFiles(self)
 
@@ -256,6 +259,21 @@ class AsyncApprovals:
     async def decide(self, approval_id: str, decision: ApprovalDecision, reason: Optional[str] = None) -> Approval:
         """See `Approvals.decide`."""
         return await self._client._send(calls.decide_approval(approval_id, decision, reason))
+
+
+class AsyncBudgets:
+    """What tasks may spend, and what they have spent."""
+
+    def __init__(self, client: AsyncBridgeClient) -> None:
+        self._client = client
+
+    def list(self) -> AsyncIterator[Budget]:
+        """See `Budgets.list`."""
+        return self._client._list("/api/v2/budgets", None)
+
+    async def adjust(self, name: str, spent_usd: float, reason: str) -> Budget:
+        """See `Budgets.adjust`."""
+        return await self._client._send(calls.adjust_budget(name, spent_usd, reason))
 
 
 class AsyncCallbacks:

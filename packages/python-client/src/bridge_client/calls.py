@@ -16,6 +16,7 @@ from .wire import (
     Adapter,
     Approval,
     ApprovalDecision,
+    Budget,
     Callback,
     CallbackDetails,
     CancelledTask,
@@ -117,6 +118,12 @@ def decide_approval(approval_id: str, decision: ApprovalDecision, reason: Option
         body["reason"] = reason
     # A retry could not distinguish its own earlier decision from one of another client.
     return Call("POST", f"/api/v2/approvals/{_encode(approval_id)}", body=body, is_repeatable=False)
+
+
+def adjust_budget(name: str, spent_usd: float, reason: str) -> Call[Budget]:
+    """Returns the call that corrects what is spent of a budget."""
+    body = {"spentUsd": spent_usd, "reason": reason}
+    return Call("POST", f"/api/v2/budgets/{_encode(name)}/adjust", body=body)
 
 
 def get_callback(task_id: str) -> Call[CallbackDetails]:

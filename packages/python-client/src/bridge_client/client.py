@@ -22,6 +22,7 @@ from .wire import (
     Approval,
     ApprovalDecision,
     ApprovalFilter,
+    Budget,
     Callback,
     CallbackDetails,
     CallbackFilter,
@@ -49,6 +50,7 @@ class BridgeClient:
     """
 
     approvals: Approvals
+    budgets: Budgets
     callbacks: Callbacks
     files: Files
 
@@ -86,6 +88,7 @@ class BridgeClient:
         self._http = http_client or httpx.Client()
         self._owns_http = http_client is None
         self.approvals = Approvals(self)
+        self.budgets = Budgets(self)
         self.callbacks = Callbacks(self)
         self.files = Files(self)
 
@@ -272,6 +275,21 @@ class Approvals:
     def decide(self, approval_id: str, decision: ApprovalDecision, reason: Optional[str] = None) -> Approval:
         """Approves or rejects a pending tool call. Raises `already_decided` if it was decided before."""
         return self._client._send(calls.decide_approval(approval_id, decision, reason))
+
+
+class Budgets:
+    """What tasks may spend, and what they have spent."""
+
+    def __init__(self, client: BridgeClient) -> None:
+        self._client = client
+
+    def list(self) -> Iterator[Budget]:
+        """Lists the budgets of the tenant, in the order of the operator's file."""
+        return self._client._list("/api/v2/budgets", None)
+
+    def adjust(self, name: str, spent_usd: float, reason: str) -> Budget:
+        """Replaces what is spent in the current period. Needs the scope `manage`."""
+        return self._client._send(calls.adjust_budget(name, spent_usd, reason))
 
 
 class Callbacks:

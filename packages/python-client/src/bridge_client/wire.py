@@ -29,6 +29,45 @@ class DispatchFile(_DispatchFile, total=False):
     encoding: Literal["utf8", "base64"]
 
 
+class TaskBudget(TypedDict, total=False):
+    """The maximum that a task and its child tasks may spend together. At least one maximum is required."""
+
+    #: US dollars.
+    maxCostUsd: float
+    maxTokens: int
+    #: At the maximum, the task fails with `budget_exceeded` (stop, the default), or waits for an approval.
+    onReached: Literal["stop", "ask"]
+    #: Without a price of the model, the reservation counts as spent (reserve, the default), or the dispatch is rejected.
+    onUnknownCost: Literal["reserve", "refuse"]
+
+
+class Budget(TypedDict):
+    """A budget of the operator, with what is spent of it in the current period."""
+
+    name: str
+    #: The tasks to which it applies: `tenant`, `agentId`, `provider`, `model`, `token`, `label.<name>`. Empty: all.
+    scope: dict[str, str]
+    #: task, hour, day or month.
+    per: str
+    #: None if it limits each task alone.
+    periodStart: Optional[str]
+    periodEnd: Optional[str]
+    maxCostUsd: Optional[float]
+    maxTokens: Optional[int]
+    #: Includes `estimatedUsd`.
+    spentUsd: float
+    spentTokens: int
+    #: What running tasks may still spend.
+    reservedUsd: float
+    reservedTokens: int
+    #: The part of `spentUsd` that is a guess, because the cost of its tasks is unknown.
+    estimatedUsd: float
+    #: Queued tasks for which the budget has no room.
+    waitingTasks: int
+    #: ok, warning or reached.
+    state: str
+
+
 class _DispatchRequest(TypedDict):
     agentId: str
 
@@ -52,6 +91,8 @@ class DispatchRequest(_DispatchRequest, total=False):
     files: list[DispatchFile]
     #: Time limit from the start of the task. Default: 600.
     timeoutSeconds: float
+    #: The maximum that the task and its child tasks may spend together.
+    budget: TaskBudget
     #: `{"type": "stream"}`, `{"type": "file", "path": …}` or `{"type": "structured", "schema": …}`.
     outputStrategy: dict[str, Any]
     #: Shorthand for an `outputStrategy` of type `structured`.

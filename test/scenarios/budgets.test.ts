@@ -1,0 +1,126 @@
+import { rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { type BridgeProgram, dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** Reports each number of the prompt as a cost, and waits at `wait`. */
+const script = `for word in $(sed 's/.*"message":"\\([^"]*\\)".*/\\1/'); do case $word in
+  wait) sleep 1000 ;;
+  0.*) echo '{"type":"usage.reported","usage":{"inputTokens":10,"outputTokens":0},"costUsd":'"$word"'}' ;;
+esac; done; echo '{"type":"result","status":"ok","output":"done"}'`;
+
+async function start(budgets: unknown, settings: Record<string, string> = {}) {
+  const dataDir = await temporaryDirectory();
+  const file = path.join(dataDir, "budgets.json");
+  const write = async (content: unknown) => {
+    await writeFile(`${file}.new`, JSON.stringify(content));
+    await rename(`${file}.new`, file);
+  };
+  await write(budgets);
+  const bridge = await startBridgeProgram(dataDir, { ...shellCommand(script), BRIDGE_BUDGETS_FILE: file, ...settings });
+  return { ...bridge, dataDir, file, write };
+}
+
+const dispatch = (bridge: Pick<BridgeProgram, "call">, taskId: string, message: string, fields: object = {}) =>
+  dispatchTask(bridge, { agentId: "coder", taskId, message, ...fields });
+const readBudget = async (bridge: Pick<BridgeProgram, "call">) =>
+  ((await (await bridge.call("GET", "/api/v2/budgets")).json()) as { data: Record<string, unknown>[] }).data[0];
+const read = async (bridge: Pick<BridgeProgram, "call">, taskId: string) =>
+  (await (await bridge.call("GET", `/api/v2/tasks/${taskId}`)).json()) as Record<string, unknown>;
+
+test("a task that reaches the maximum of its dispatch is stopped, and keeps what it has spent", async () => {
+  const bridge = await start([]);
+  expect((await dispatch(bridge, "t", "0.3 0.25 wait", { budget: { maxCostUsd: 0.5 } })).status).toBe(202);
+  const { result } = (await taskInState(bridge, "t", "failed")) as { result: Record<string, unknown> };
+  expect(result).toMatchObject({
+    ...{ errorCode: "budget_exceeded", costUsd: 0.55, costSource: "runtime", usage: { inputTokens: 20, outputTokens: 0 } },
+    error: "The task has spent 0.55 US dollars, and its budget permits 0.5.",
+  });
+});
+
+test("a task that waits for a budget starts when an earlier one ends, and tasks without a budget pass it", async () => {
+  const scope = { "label.job": "nightly" };
+  const bridge = await start([{ name: "nightly", scope, per: "month", maxCostUsd: 1, whenReached: "wait" }]);
+  const labels = { job: "nightly" };
+  await dispatch(bridge, "first", "0.2 wait", { labels });
+  await taskInState(bridge, "first", "running");
+  await dispatch(bridge, "second", "0.3", { labels, budget: { maxCostUsd: 0.5 } });
+  await dispatch(bridge, "other", "0.1");
+  await taskInState(bridge, "other", "completed");
+  const waiting = { state: "queued", waitingOn: "budget", queuedBecause: "budget" };
+  await expect.poll(() => read(bridge, "second")).toMatchObject(waiting);
+  await expect.poll(() => readBudget(bridge)).toMatchObject({ spentUsd: 0.2, reservedUsd: 0.8, waitingTasks: 1, state: "ok", scope });
+  await bridge.call("POST", "/api/v2/tasks/first/cancel");
+  await taskInState(bridge, "second", "completed");
+  expect(await readBudget(bridge)).toMatchObject({ spentUsd: 0.5, reservedUsd: 0, waitingTasks: 0 });
+});
+
+test("an exhausted budget rejects a dispatch until the next period, and an adjustment makes room", async () => {
+  const bridge = await start([{ name: "day", per: "day", maxCostUsd: 0.5 }]);
+  await dispatch(bridge, "first", "0.5");
+  await taskInState(bridge, "first", "completed");
+  const rejected = await dispatch(bridge, "second", "0.1");
+  expect([rejected.status, ((await rejected.json()) as { code: string }).code]).toEqual([429, "budget_exhausted"]);
+  expect(await readBudget(bridge)).toMatchObject({ state: "reached", spentUsd: 0.5 });
+  expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(0);
+  const tooLarge = await dispatch(bridge, "large", "0.1", { budget: { maxCostUsd: 0.6 } });
+  expect(await tooLarge.json()).toMatchObject({ status: 422, code: "budget_too_small", errors: [{ path: "budget.maxCostUsd" }] });
+
+  const adjusted = await bridge.call("POST", "/api/v2/budgets/day/adjust", { spentUsd: 0, reason: "A price was wrong." });
+  expect(await adjusted.json()).toMatchObject({ name: "day", spentUsd: 0, state: "ok" });
+  expect((await bridge.call("POST", "/api/v2/budgets/other/adjust", { spentUsd: 0, reason: "x" })).status).toBe(404);
+  expect((await dispatch(bridge, "second", "0.1")).status).toBe(202);
+  await taskInState(bridge, "second", "completed");
+  expect(await readBudget(bridge)).toMatchObject({ spentUsd: 0.1 });
+});
+
+test("a task that spends more than it has reserved is stopped when the budget has no room left, and others go on", async () => {
+  const bridge = await start([{ name: "day", per: "day", maxCostUsd: 2, warnAt: [0.5] }], { BRIDGE_BUDGET_RESERVE_USD: "1" });
+  await dispatch(bridge, "calm", "0.9 wait");
+  await expect.poll(() => readBudget(bridge)).toMatchObject({ spentUsd: 0.9 });
+  await dispatch(bridge, "greedy", "0.9 0.3 wait");
+  const { result } = (await taskInState(bridge, "greedy", "failed")) as { result: Record<string, unknown> };
+  expect(result).toMatchObject({
+    errorCode: "budget_exceeded",
+    error: "The budget day has no room for what the task spends.",
+    costUsd: 1.2,
+  });
+  expect(await read(bridge, "calm")).toMatchObject({ state: "running" });
+  expect(await readBudget(bridge)).toMatchObject({ spentUsd: 2.1, state: "reached" });
+  const events = await (await bridge.call("GET", "/api/v2/tasks/greedy/events")).text();
+  expect(events).toContain('"type":"budget.warning"');
+  await bridge.call("POST", "/api/v2/tasks/calm/cancel");
+  await taskInState(bridge, "calm", "cancelled");
+});
+
+test("a budget for each task stops the tasks that it applies to", async () => {
+  const bridge = await start([{ name: "each", scope: { agentId: "coder" }, per: "task", maxCostUsd: 0.2 }]);
+  await dispatch(bridge, "t", "0.3 wait");
+  const { result } = (await taskInState(bridge, "t", "failed")) as { result: Record<string, unknown> };
+  expect(result).toMatchObject({
+    errorCode: "budget_exceeded",
+    error: "The task has spent 0.3 US dollars, and the budget each permits 0.2.",
+  });
+  expect(await readBudget(bridge)).toMatchObject({ per: "task", periodStart: null, spentUsd: 0 });
+});
+
+test("budgets and reservations survive a crash: what was metered counts as spent", async () => {
+  const budgets = [{ name: "day", per: "day", maxCostUsd: 5 }];
+  const first = await start(budgets);
+  await dispatch(first, "metered", "0.4 wait");
+  await dispatch(first, "silent", "wait");
+  await expect.poll(() => readBudget(first)).toMatchObject({ spentUsd: 0.4, reservedUsd: 1.6 });
+  first.signal("SIGKILL");
+  await first.exited;
+  const second = await startBridgeProgram(first.dataDir, { ...shellCommand(script), BRIDGE_BUDGETS_FILE: first.file });
+  await taskInState(second, "metered", "failed");
+  expect(await readBudget(second)).toMatchObject({ spentUsd: 1.4, reservedUsd: 0, estimatedUsd: 1 });
+});
+
+test("the faults of a budgets file are logged, and the previous budgets stay in force", async () => {
+  const bridge = await start([{ name: "day", per: "day", maxCostUsd: 5 }]);
+  await bridge.write([{ name: "day", per: "week", maxCostUsd: -1 }]);
+  await expect.poll(() => bridge.log.find(({ msg }) => String(msg).startsWith("budgets file is not valid"))?.["faults"]).toHaveLength(2);
+  expect(await readBudget(bridge)).toMatchObject({ name: "day", per: "day" });
+});
