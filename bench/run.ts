@@ -10,6 +10,7 @@ const benchmarks: Readonly<Record<string, string>> = {
   "fan-out": "readers of event streams: CPU time and memory",
   growth: "operations with 1,000 and with 1,000,000 tasks in the database",
   profile: "the functions on which a server spends its time",
+  proxy: "the model proxy, compared with a bare pipe",
   soak: "memory and handles after 500 tasks of one adapter",
   spawn: "the event loop while tasks start programs",
   start: "time until ready, and memory of the idle process",

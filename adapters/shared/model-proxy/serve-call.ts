@@ -71,7 +71,7 @@ async function serve(call: Call): Promise<void> {
   }
   const end = await forwardCall(call, { kind, protocol, task });
   if (end === "whole") return;
-  if (response.headersSent || response.destroyed || signal.aborted) return void response.destroy();
+  if (response.headersSent || response.destroyed || signal.aborted) return breakOff(response, end);
   sendError(502, `Bridge got no response from the model's address: ${end.message}`);
 }
 
@@ -150,6 +150,12 @@ async function forwardCall(call: Call, { kind, protocol, task }: CallKind): Prom
   );
   await endTap(false);
   return end;
+}
+
+/** Ends a response that the vendor did not complete in the way of the vendor. Some programs repeat a call only after a reset. */
+function breakOff(response: ServerResponse, error: NodeJS.ErrnoException): void {
+  if (error.code === "ECONNRESET") response.socket?.resetAndDestroy();
+  response.destroy();
 }
 
 const textOf = (value: string | string[] | undefined): string => (Array.isArray(value) ? value.join(",") : (value ?? ""));

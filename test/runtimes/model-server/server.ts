@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fillIn, replyTo } from "./answer.ts";
 import { anthropic } from "./anthropic.ts";
 import { chatCompletions } from "./chat-completions.ts";
-import type { Answer, Frame, ModelRequest, Protocol } from "./conversation.ts";
+import type { Answer, Frame, ModelRequest, Protocol, Usage } from "./conversation.ts";
 import { gemini } from "./gemini.ts";
 import { responses } from "./responses.ts";
 import { type Scenario, type Step, scenarioMarker, stepSchema } from "./scenarios.ts";
@@ -31,6 +31,8 @@ export interface ModelServer {
   scenario(steps: Step[]): string;
   /** The newest thousand requests, oldest first. */
   requests: ModelRequest[];
+  /** The usage of all answers, oldest first. */
+  usages: Usage[];
   close(): Promise<void>;
 }
 
@@ -38,6 +40,7 @@ export interface ModelServer {
 export async function createModelServer({ messagePrefix = "", port = 0 }: ModelServerOptions = {}): Promise<ModelServer> {
   const scenarios = new Map<string, Scenario>();
   const requests: ModelRequest[] = [];
+  const usages: Usage[] = [];
 
   const server = createServer(async (incoming, response) => {
     try {
@@ -60,6 +63,7 @@ export async function createModelServer({ messagePrefix = "", port = 0 }: ModelS
     const conversation = protocol.read(request);
     const reply = fillIn(replyTo(conversation, scenarios, messagePrefix), request.body);
     if ("error" in reply) return sendJson(response, reply.error, reply.body ?? protocol.errorBody(reply.error));
+    usages.push(reply.answer.usage);
     if (conversation.stream) return await sendStream(response, protocol, reply.answer);
     if (reply.answer.stops?.by === "breaking") response.socket?.resetAndDestroy();
     else if (reply.answer.stops !== undefined) response.flushHeaders();
@@ -71,6 +75,7 @@ export async function createModelServer({ messagePrefix = "", port = 0 }: ModelS
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    usages,
     scenario(steps) {
       const id = `s${scenarios.size + 1}`;
       scenarios.set(id, { steps: stepSchema.array().nonempty().parse(steps), failuresGiven: new Map() });

@@ -22,6 +22,10 @@ export interface CellBench {
   runtime: BenchRuntime;
   connection: Connection;
   model: ModelServer;
+  /** The runtime calls its model through Bridge's proxy. */
+  hasProxy: boolean;
+  /** The number of answers of the model before the last dispatch. */
+  readonly answersBefore: number;
   readonly bridge: BridgeProgram;
   /** Kills Bridge with SIGKILL, and starts it again with these additional settings. */
   crash(settings?: Record<string, string>): Promise<void>;
@@ -91,6 +95,7 @@ export async function openCellBench(
       },
     );
   let bridge = await startBridge({});
+  let answersBefore = 0;
 
   const json = async <Body>(method: string, target: string, body?: unknown, headers: Record<string, string> = {}): Promise<Body> => {
     const response = await bridge.call(method, target, body, headers);
@@ -103,6 +108,10 @@ export async function openCellBench(
     runtime,
     connection,
     model,
+    hasProxy: settings["BRIDGE_MODEL_PROXY"] !== undefined,
+    get answersBefore() {
+      return answersBefore;
+    },
     get bridge() {
       return bridge;
     },
@@ -121,6 +130,7 @@ export async function openCellBench(
       return data[0] as Awaited<ReturnType<CellBench["adapter"]>>;
     },
     async dispatch(request, headers) {
+      answersBefore = model.usages.length;
       const body = { agentId: AGENT, model: benchRuntimes[runtime].model, timeoutSeconds: 60, ...request };
       return (await json<ReportedTask>("POST", "/api/v2/dispatch", body, headers)).taskId;
     },

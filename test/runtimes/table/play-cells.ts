@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CellBench, openCellBench } from "./cell-bench.ts";
 import { exceptions } from "./exceptions.ts";
+import { expectKeyAtVendorOnly, expectNoKey } from "./keys.ts";
 import { writeResult } from "./results.ts";
 import { type Runtime, runtimes } from "./runtimes.ts";
 import { scenarios } from "./scenarios.ts";
@@ -27,6 +28,11 @@ export function playCells(runtime: Runtime, { proxy = false } = {}): void {
       await bench.close();
     }, CELL_LIMIT_MS);
 
+    if (proxy)
+      test("the tools of a task see no real key", { timeout: CELL_LIMIT_MS }, async () => {
+        if (bench === undefined) throw new Error("the bench did not open");
+        await expectNoKey(bench);
+      });
     for (const { name, play } of scenarios) {
       const exception = exceptions.find((one) => one.runtime === runtime && one.connection === connection && one.scenario === name);
       if (exception !== undefined) continue;
@@ -34,6 +40,7 @@ export function playCells(runtime: Runtime, { proxy = false } = {}): void {
         if (bench === undefined) throw new Error("the bench did not open");
         await play(bench);
         expect(await bench.leftovers()).toEqual([]);
+        if (proxy) expectKeyAtVendorOnly(bench);
         held.push(name);
       });
     }

@@ -17,7 +17,8 @@ export interface RuntimeColumn {
   environment(modelUrl: string): Record<string, string>;
 }
 
-const key = "sk-of-the-runtime-suite";
+/** The key with which Bridge is started. */
+export const KEY = "sk-of-the-runtime-suite";
 
 /** The columns of the table. */
 export const runtimes: Record<Runtime, RuntimeColumn> = {
@@ -26,26 +27,26 @@ export const runtimes: Record<Runtime, RuntimeColumn> = {
     connections: ["acp", "cli"],
     through: { acp: "claude-agent-acp" },
     model: "claude-sonnet-4-5",
-    environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key }),
+    environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY }),
   },
   "claude-agent-sdk": {
     title: "Claude Agent SDK",
     connections: ["in-process"],
     model: "claude-sonnet-4-5",
-    environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key, BRIDGE_CLAUDE_AGENT_SDK_PACKAGE: sdkDirectory() }),
+    environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, BRIDGE_CLAUDE_AGENT_SDK_PACKAGE: sdkDirectory() }),
   },
   codex: {
     title: "Codex",
     connections: ["acp", "cli"],
     through: { acp: "codex-acp" },
     model: "gpt-5.1-codex",
-    environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key }),
+    environment: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY }),
   },
   gemini: {
     title: "Gemini CLI",
     connections: ["acp", "cli"],
     model: "gemini-2.5-flash",
-    environment: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key }),
+    environment: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: KEY }),
   },
   opencode: {
     title: "OpenCode",
@@ -56,7 +57,7 @@ export const runtimes: Record<Runtime, RuntimeColumn> = {
         provider: {
           scripted: {
             npm: "@ai-sdk/openai-compatible",
-            options: { baseURL: `${url}/v1`, apiKey: key },
+            options: { baseURL: `${url}/v1`, apiKey: KEY },
             models: { model: { cost: { input: 1, output: 2 }, limit: { context: 100_000, output: 8_000 } } },
           },
         },
@@ -83,7 +84,7 @@ export const benchRuntimes: Record<BenchRuntime, RuntimeColumn> = {
         },
       }),
       ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: key,
+      ANTHROPIC_API_KEY: KEY,
     }),
   },
 };

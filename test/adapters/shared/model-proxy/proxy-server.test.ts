@@ -311,6 +311,21 @@ describe("bad vendors and programs", () => {
     expect(reports).toMatchObject([{ model: "m", usage: { inputTokens: 7 }, call: { status: 200, incomplete: true } }]);
   });
 
+  test.each(["reset", "end"] as const)("a vendor's %s of the connection in mid-stream reaches the program as the same", async (way) => {
+    const { local } = await openBench((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: 1\n\n", () => (way === "reset" ? response.socket?.resetAndDestroy() : response.socket?.end()));
+    });
+    const socket = connect(Number(new URL(local.baseUrl).port), "127.0.0.1");
+    socket.write(`POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-api-key: ${local.key}\r\ncontent-length: 0\r\n\r\n`);
+    socket.resume();
+    const seen = await Promise.race([once(socket, "end").then(() => "end"), once(socket, "error").then(() => "reset")]).catch(
+      () => "reset",
+    );
+    expect(seen).toBe(way);
+    socket.destroy();
+  });
+
   test("an address without a server, and a vendor that closes the connection, give 502 in the vendor's own form", async () => {
     const { local, vendor } = await openBench((request) => request.socket.destroy());
     for (const _ of [1, 2]) {
