@@ -23,9 +23,11 @@ const MAX_ADDED_MS = 5;
 const MAX_RATIO = 2;
 const STREAMS = 64;
 /** A stream of tokens: so many events, with a pause after each. */
-const TOKENS = { events: 200, pauseMs: 5 };
+const TOKENS = { events: 50, pauseMs: 20 };
 /** Streams without a pause, which TCP joins into large chunks. */
 const FAST = { events: 4_000, pauseMs: 0 };
+/** Calls of each stream of tokens, one after the other. */
+const CALLS = 3;
 const ROUTES = ["direct", "pipe", "proxy"] as const;
 
 type Route = (typeof ROUTES)[number];
@@ -98,7 +100,9 @@ async function measure({ url, key, process: child }: Subject, kind: "tokens" | "
   const before = await readCpuMs(child);
   const firstByteMs: number[] = [];
   let bytes = 0;
-  const read = async (): Promise<void> => {
+  const read = async (stream: number): Promise<void> => {
+    // Calls of tokens begin evenly while the others run. Without a pause, all begin at once.
+    if (kind === "tokens") await delay((stream / STREAMS) * TOKENS.events * TOKENS.pauseMs);
     const start = performance.now();
     const call = request(`${url}/v1/messages?${kind}`, { method: "POST", agent, headers: { "x-api-key": key } });
     call.end("{}");
@@ -106,7 +110,10 @@ async function measure({ url, key, process: child }: Subject, kind: "tokens" | "
     message.once("data", () => firstByteMs.push(performance.now() - start));
     for await (const chunk of message) bytes += (chunk as Buffer).length;
   };
-  await Promise.all(Array.from({ length: STREAMS }, read));
+  const readAll = async (stream: number): Promise<void> => {
+    for (let call = 0; call < (kind === "tokens" ? CALLS : 1); call += 1) await read(call === 0 ? stream : 0);
+  };
+  await Promise.all(Array.from({ length: STREAMS }, (_, stream) => readAll(stream)));
   const cpuMs = (await readCpuMs(child)) - before;
   return { firstByteMs, cpuMsPerMiB: cpuMs / (bytes / 1024 ** 2) };
 }
@@ -117,17 +124,17 @@ async function readCpuMs(child: PinnedProcess | null): Promise<number> {
 
 function render(): string {
   const of = (route: Route, kind: string): Measurement[] => measured.get(`${route} ${kind}`) ?? [];
-  const firstByte = (route: Route, part: number): number =>
-    quantile(
-      of(route, "tokens").flatMap(({ firstByteMs }) => firstByteMs),
-      part,
-    );
+  const firstBytes = (route: Route, part: number): number[] => of(route, "tokens").map(({ firstByteMs }) => quantile(firstByteMs, part));
   const cpu = (route: Route, kind: string): number => median(of(route, kind).map(({ cpuMsPerMiB }) => cpuMsPerMiB));
   const rows = ROUTES.map((route) => {
-    const cells = [firstByte(route, 0.5), firstByte(route, 0.99), cpu(route, "tokens"), cpu(route, "fast")];
+    const cells = [median(firstBytes(route, 0.5)), median(firstBytes(route, 0.99)), cpu(route, "tokens"), cpu(route, "fast")];
     return `| ${route} | ${cells.map((value) => value.toFixed(2)).join(" | ")} |`;
   });
-  const added = firstByte("proxy", 0.99) - firstByte("direct", 0.99);
+  const addedTo = (route: Route): number => {
+    const others = firstBytes(route, 0.99);
+    return median(firstBytes("proxy", 0.99).map((value, round) => value - (others[round] ?? Number.NaN)));
+  };
+  const added = addedTo("direct");
   const ratios = ["tokens", "fast"].map((kind) => cpu("proxy", kind) / cpu("pipe", kind));
   const verdict = (isMet: boolean): string => (isMet ? "met" : "**missed**");
   return `# The model proxy
@@ -137,7 +144,8 @@ Node ${process.versions.node}, ${cpus().length} cores, ${options.rounds} rounds;
 \`npm run bench -- proxy\`: ${STREAMS} streams at once of a vendor on the same machine, directly, through a bare \`pipe()\` of Node and through the
 model proxy, which also reads the usage. The driver and the vendor run on one core, and the pipe or the proxy on the other. "Tokens" is a
 stream of ${TOKENS.events} events with a pause of ${TOKENS.pauseMs} ms after each, and "fast" one of ${FAST.events.toLocaleString("en")} events without a pause. The time to the first byte
-is that of the first kind, from the start of the request. CPU time is that of the whole process, medians of the rounds.
+is that of the first kind, from the start of the request, where calls begin evenly while ${STREAMS - 1} others run. CPU time is that of the
+whole process. All values are medians of the rounds.
 
 | | first byte p50 ms | first byte p99 ms | CPU ms/MiB, tokens | CPU ms/MiB, fast |
 |---|--:|--:|--:|--:|
@@ -146,6 +154,7 @@ ${rows.join("\n")}
 | goal | result | |
 |---|--:|---|
 | first byte, p99 of the proxy minus p99 directly, at most ${MAX_ADDED_MS} ms | ${added.toFixed(2)} ms | ${verdict(added <= MAX_ADDED_MS)} |
+| first byte, p99 of the proxy minus p99 of the pipe, without a goal | ${addedTo("pipe").toFixed(2)} ms | |
 | CPU time of the proxy x that of the pipe, tokens, at most ${MAX_RATIO} | ${ratios[0]?.toFixed(2)} | ${verdict((ratios[0] ?? Number.NaN) <= MAX_RATIO)} |
 | CPU time of the proxy x that of the pipe, fast, at most ${MAX_RATIO} | ${ratios[1]?.toFixed(2)} | ${verdict((ratios[1] ?? Number.NaN) <= MAX_RATIO)} |
 `;
