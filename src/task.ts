@@ -1,6 +1,7 @@
 import type {
   AdapterInputs,
   ApprovalPolicy,
+  Attempt,
   CostSource,
   ExecutionResult,
   McpServerSpec,
@@ -122,6 +123,12 @@ export interface TaskRequest extends AdapterInputs {
   profile: Profile;
   approvals: ApprovalPolicy;
   onInterrupt: "fail" | "retry";
+  /** Where the task may run if its adapter cannot run it, or fails in a way that another one may not. */
+  fallbacks?: { provider: string; model?: string }[];
+  /** Whether its adapter may be tried again, how often, and after which errors. */
+  retry?: { max: number; on: ("rate_limited" | "model_error")[] };
+  /** Candidates that could not take the task when it was dispatched. Not part of the dispatch. */
+  skipped?: { provider: string; model: string | null; reason: string }[];
   /** Tags that the node which runs the task must have. */
   runsOn?: string[];
   /** Names with values, by which lists can be filtered. */
@@ -178,6 +185,8 @@ export interface TaskSummary extends Spent {
   /** The model that ran the task; before the end, the requested one. */
   model: string | null;
   errorCode: TaskErrorCode | null;
+  /** The attempts that have ended. Empty if the dispatch allows only one. */
+  attempts: readonly Attempt[];
   labels: Record<string, string>;
 }
 

@@ -39,6 +39,8 @@ function createProfile({ command: [program = "", ...args], modes, authMethod }: 
     ...programCapabilities,
     // Bridge cannot prevent actions that the agent takes without asking for permission.
     sandboxing: false,
+    // Nothing is known about an agent that the operator chooses.
+    reportsTools: false,
     // Some agents report a cost, but Bridge cannot know in advance whether this one does.
     costTracking: false,
   };

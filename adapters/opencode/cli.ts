@@ -15,7 +15,7 @@ import { type OpenCodeStart, prepareStart } from "./start.ts";
 export const cliConnection: ProgramConnection = {
   name: "cli",
   // Each line is a complete part of the text, and the program exits when a call needs permission.
-  capabilities: { ...programCapabilities, streaming: false, approvals: false },
+  capabilities: { ...programCapabilities, streaming: false, approvals: false, reportsTools: false },
   emptyAnswers: "never",
   planProxy: planOpenCodeProxy,
   find,

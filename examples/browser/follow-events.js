@@ -1,5 +1,6 @@
 const types = [
-  "execution.started assistant.text assistant.text_discarded tool.invoked tool.completed execution.progress usage.reported",
+  "execution.started execution.attempt execution.progress usage.reported",
+  "assistant.text assistant.text_discarded tool.invoked tool.completed",
   "budget.warning tool.approval_requested tool.approval_resolved",
   "execution.completed execution.failed callback.delivered callback.dead stream.gap",
 ];

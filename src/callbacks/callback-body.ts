@@ -21,6 +21,7 @@ export function encodeResult(result: ExecutionResult): string {
     errorCode: result.errorCode,
     error: result.error,
     connection: result.connection,
+    attempts: result.attempts,
   };
   return stringifyWellFormed(ordered);
 }

@@ -165,6 +165,8 @@ export interface AdapterCapabilities {
   /** Can pause a tool call until it is approved or rejected. */
   approvals: boolean;
   cancellation: boolean;
+  /** Reports every tool call before the tool runs. Absent means no. */
+  reportsTools?: boolean;
   /** Bridge can hold a task between two calls of its model. Absent means no. */
   holdsModelCalls?: boolean;
   /** The supported output strategies. */

@@ -35,6 +35,7 @@ export type AdapterEventType = (typeof adapterEventTypes)[number];
 /** All types of events, in the order in which a task emits them. */
 export const eventTypes = [
   "execution.started",
+  "execution.attempt",
   ...adapterEventTypes,
   "budget.warning",
   "tool.approval_requested",

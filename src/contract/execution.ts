@@ -120,6 +120,21 @@ export const conversationMessageSchema = z.object({
 });
 export type ConversationMessage = z.infer<typeof conversationMessageSchema>;
 
+/**
+ * One attempt of a task whose dispatch has `fallbacks` or `retry`, or a candidate that was skipped. Null: unknown, or it does not apply.
+ */
+export const attemptSchema = z.object({
+  number: z.number().int().positive(),
+  provider: z.string(),
+  model: z.string().nullable().describe("Null for the default of the runtime."),
+  startedAt: z.iso.datetime().nullable().describe("Null if the candidate was skipped."),
+  errorCode: taskErrorCodeSchema.nullable().describe("Null if the attempt succeeded or was skipped."),
+  reason: z.string().nullable().describe("Why the attempt failed, or why the candidate was skipped."),
+  usage: normalizedUsageSchema.nullable(),
+  costUsd: z.number().nonnegative().nullable(),
+});
+export type Attempt = z.infer<typeof attemptSchema>;
+
 /** The result of a task. An expected failure is a result with `status: "error"`, not an exception. */
 export const executionResultSchema = z.object({
   status: z.enum(["ok", "error"]),
@@ -135,5 +150,7 @@ export const executionResultSchema = z.object({
   errorCode: taskErrorCodeSchema.optional(),
   error: z.string().optional(),
   connection: z.enum(connections),
+  /** In their order. Bridge sets them; those of an adapter are ignored. */
+  attempts: z.array(attemptSchema).optional(),
 });
 export type ExecutionResult = z.infer<typeof executionResultSchema>;

@@ -20,6 +20,7 @@ import { createTaskCancellation } from "./end/cancel-task.ts";
 import { createTaskDeletion } from "./end/delete-task.ts";
 import { createDrain } from "./end/drain-tasks.ts";
 import { createInterruptedTasks } from "./end/interrupted-tasks.ts";
+import { createFindObstacle } from "./run/find-obstacle.ts";
 import { createRunChildTask } from "./run/run-child-task.ts";
 import { createRunInSlot } from "./run/run-in-slot.ts";
 import { createRunStops } from "./run/run-stops.ts";
@@ -65,6 +66,8 @@ export interface DispatcherOptions {
   catalogProviders?: readonly string[];
   /** Maximum time that a stopped runtime may take to end. Longer than SIGTERM, 5 s, SIGKILL and the sweep take together. */
   stopGraceMs?: number;
+  /** Delay before the first retry of a task after an error of its model. It doubles with each further retry. */
+  retryMs?: number;
   /** Maximum time to store the ends of stopped tasks while Bridge shuts down. */
   lastWritesMs?: number;
 }
@@ -78,6 +81,7 @@ export interface Load {
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
+const RETRY_MS = 2_000;
 const STOP_GRACE_MS = 15_000;
 const LAST_WRITES_MS = 3_000;
 
@@ -86,9 +90,9 @@ const LAST_WRITES_MS = 3_000;
  * once.
  */
 export function createDispatcher({ runTraceparent = ({ traceparent }) => traceparent, ...given }: DispatcherOptions) {
-  const options = { ...createDefaults(given), ...given, runTraceparent };
-  const { store, adapters, view, logger } = options;
-  const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
+  const limits = { stopGraceMs: STOP_GRACE_MS, lastWritesMs: LAST_WRITES_MS, retryMs: RETRY_MS };
+  const options = { ...createDefaults(given), ...limits, ...given, runTraceparent };
+  const { store, adapters, view, logger, stopGraceMs, lastWritesMs } = options;
   const isRefusing = (): boolean => isDraining() && sharing.refusesWhileDraining;
   const scheduler = createScheduler({ ...options, ownNode: view.self.id });
   const running = createRunningTasks(options);
@@ -97,8 +101,9 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, recordEnd });
   const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
   const guards = createSpendingGuards({ ...options, running });
-  const { onStarted } = stops;
-  const runInSlot = createRunInSlot({ ...options, scheduler, running, guards, recordEnd, stopGraceMs, onStarted, findRejection });
+  const findObstacle = createFindObstacle(options);
+  const runParts = { ...options, guards, cooldowns: options.registry.cooldowns, findRejection, findObstacle };
+  const runInSlot = createRunInSlot({ ...runParts, scheduler, running, recordEnd, onStarted: stops.onStarted });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
   const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });
@@ -145,6 +150,8 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     /** Stores the task, or returns the task that an identical dispatch created earlier. Throws BridgeError. */
     admitTask,
     checkTask,
+    /** Finds out why a candidate of a dispatch cannot run it on this node now; null if it can. */
+    findObstacle,
     cancel,
     /** Deletes an ended task with its children and all data stored for them. Throws BridgeError: not_found, invalid_state. */
     deleteTask,

@@ -8,6 +8,8 @@ import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { resolveModel, resolveTimeoutSeconds } from "./admission/resolve-defaults.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { type DispatchSender, withSentFieldName } from "./receive-dispatch.ts";
+import { listCandidates } from "./run/attempts.ts";
+import type { CandidateTask, FindObstacle } from "./run/find-obstacle.ts";
 
 /** What would become of a dispatch that Bridge accepts. */
 export interface DispatchPreview {
@@ -23,6 +25,8 @@ export interface DispatchPreview {
   resolved: { model: string | null; profile: Profile; approvals: TaskRequest["approvals"]; timeoutSeconds: number };
   /** Who would answer; null if that is one agent, and if the agent lives on another node. */
   council: RolePlan | null;
+  /** Where the task could run, in the order in which they are tried. Empty if the dispatch has no fallbacks. */
+  candidates: readonly { provider: string; model: string | null; canRun: boolean; reason: string | null }[];
   /** What an operator should know, although the dispatch would be accepted. */
   warnings: readonly string[];
 }
@@ -31,7 +35,7 @@ export interface DispatchPreview {
 export type PreviewDispatch = (body: unknown, sender: Omit<DispatchSender, keyof TraceContext>) => Promise<DispatchPreview>;
 
 interface PreviewOptions {
-  dispatcher: Pick<Dispatcher, "checkTask" | "load">;
+  dispatcher: Pick<Dispatcher, "checkTask" | "findObstacle" | "load">;
   registry: Pick<AdapterRegistry, "get">;
   workspaces: Pick<Workspaces, "workspaceOf">;
   parseDispatch: ParseDispatch;
@@ -50,7 +54,8 @@ export function createPreviewDispatch({
     try {
       const dispatch = parseDispatch(body, { defaultProfile, idempotencyKey });
       const { agentId, request } = dispatch;
-      const { provider, runner, replayed } = await dispatcher.checkTask(dispatch, { tenant, tokenName });
+      const sent = { tenant, tokenName };
+      const { provider, runner, replayed, request: accepted } = await dispatcher.checkTask(dispatch, sent);
       const { health, adapter = null } = registry.get(provider) ?? {};
       const isElsewhere = runner?.isHere === false;
       const workspace = isElsewhere ? null : workspaces.workspaceOf(tenant, agentId);
@@ -67,6 +72,7 @@ export function createPreviewDispatch({
           timeoutSeconds: resolveTimeoutSeconds(request, agent),
         },
         council: plan ?? null,
+        candidates: replayed ? [] : listPreviewed({ tenant, agentId, provider, request: accepted }, dispatcher.findObstacle),
         warnings: [
           ...(health?.status === "degraded"
             ? [`The adapter ${provider} is degraded: ${health.detail ?? "its health check found a fault"}`]
@@ -79,6 +85,19 @@ export function createPreviewDispatch({
       throw error instanceof BridgeError ? withSentFieldName(error, body) : error;
     }
   };
+}
+
+/** Lists the candidates of a dispatch with fallbacks, and what is in their way. */
+function listPreviewed(task: CandidateTask, findObstacle: FindObstacle): DispatchPreview["candidates"] {
+  const { fallbacks, skipped = [] } = task.request;
+  if (fallbacks === undefined) return [];
+  return [
+    ...skipped.map((candidate) => ({ ...candidate, canRun: false })),
+    ...listCandidates(task.provider, task.request).map((candidate) => {
+      const obstacle = findObstacle(task, candidate);
+      return { ...candidate, canRun: obstacle === null, reason: obstacle?.text ?? null };
+    }),
+  ];
 }
 
 /** Returns the profile with which the task would run. An adapter can narrow that of the dispatch. */

@@ -11,6 +11,10 @@ const MAX_MCP_SERVERS = 100;
 /** Maximum arguments, environment variables or headers of an MCP server. */
 const MAX_MCP_ENTRIES = 1000;
 
+/** Maximum adapters to which a task can move. */
+const MAX_FALLBACKS = 4;
+const MAX_RETRIES = 5;
+
 /** Maximum tags that a dispatch can require. */
 const MAX_TAGS = 16;
 /** The longest tag is `node:` and the name of a node, of 64 characters. */
@@ -136,6 +140,21 @@ const fields = {
     .enum(["fail", "retry"])
     .optional()
     .describe("What happens to the task if Bridge crashes or stops while it runs. retry runs it at most once more. Default: fail."),
+  fallbacks: z
+    .array(z.strictObject({ provider: token(128), model: token(256).optional().describe("Default: that of the runtime.") }))
+    .max(MAX_FALLBACKS)
+    .refine((fallbacks) => new Set(fallbacks.map(({ provider }) => provider)).size === fallbacks.length, "must name each provider once")
+    .optional()
+    .describe(
+      "Other adapters, in their order, on which the task runs if its adapter is offline or cooling down, or if the vendor of its model rejects calls before the task has changed anything.",
+    ),
+  retry: z
+    .strictObject({
+      max: z.number().int().min(1).max(MAX_RETRIES),
+      on: z.array(z.enum(["rate_limited", "model_error"])).min(1),
+    })
+    .optional()
+    .describe("How often the adapter is tried again after these errors, before the task has changed anything. Default: never."),
   runsOn: z
     .array(z.string().regex(NODE_TAG, "must be 1 to 69 of A-Z a-z 0-9 . _ : -, and begin and end with a letter or digit"))
     .max(MAX_TAGS)

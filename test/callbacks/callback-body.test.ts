@@ -27,6 +27,7 @@ const result: Required<ExecutionResult> = {
   usage: { inputTokens: 1, outputTokens: 2 },
   durationMs: 12,
   outputs: { path: "x" },
+  attempts: [],
   output: "\u0000 \ud800 😀",
   status: "error",
 };

@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/shared/process/process-table.ts": { calls: ["openSync"], because: "the root directory, to keep a descriptor in reserve" },
   "adapters/shared/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
   "src/workspaces/diff-work-tree.ts": { calls: ["mkdir", "writeFile"], because: "in a new directory outside of the workspace" },
+  "src/workspaces/has-changed.ts": { calls: ["chmod"], because: "by the path of a held directory, and with the mode that it has" },
   "src/workspaces/start-commit.ts": { calls: ["rmSync", "writeFileSync"], because: ownData },
   "src/workspaces/workspace-directories.ts": {
     calls: ["rename"],

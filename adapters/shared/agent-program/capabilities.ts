@@ -12,5 +12,6 @@ export const programCapabilities: AdapterCapabilities = {
   management: false,
   approvals: true,
   cancellation: true,
+  reportsTools: true,
   outputStrategies: ["stream", "file", "structured"],
 };

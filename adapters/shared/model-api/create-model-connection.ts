@@ -20,6 +20,7 @@ export const chatCapabilities: AdapterCapabilities = {
   management: false,
   approvals: false,
   cancellation: true,
+  reportsTools: true,
   outputStrategies: ["stream", "structured"],
 };
 

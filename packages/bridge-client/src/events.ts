@@ -17,6 +17,16 @@ export interface ModelCall {
 /** Data of each event type. Data above 256 KiB is cut and has `truncated: true`. */
 interface EventData {
   "execution.started": { agentId: string };
+  /** An attempt has failed, or a candidate was skipped, and others follow. */
+  "execution.attempt": {
+    number: number;
+    provider: string;
+    model: string | null;
+    /** Null if the candidate was skipped. */
+    errorCode: TaskErrorCode | null;
+    reason: string | null;
+    next: { provider: string; model: string | null } | null;
+  };
   /** A part of the answer. */
   "assistant.text": { content: string };
   /** The runtime discarded the text since the last tool event or the last discard. */

@@ -82,6 +82,10 @@ export interface DispatchRequest {
   /** What Bridge does with a task that was interrupted by a crash of Bridge; `retry` runs it at most once more. */
   onInterrupt?: "fail" | "retry" | undefined;
   /** Tags that the node which runs the task must have; `node:<name>` names one node. At most 16. */
+  /** Adapters on which the task runs if its adapter cannot run it, or if the vendor of its model rejects calls. At most four. */
+  fallbacks?: { provider: string; model?: string | undefined }[] | undefined;
+  /** How often the adapter is tried again after these errors. */
+  retry?: { max: number; on: ("rate_limited" | "model_error")[] } | undefined;
   runsOn?: string[] | undefined;
   /** At most 16 labels, by which lists can be filtered. */
   labels?: Record<string, string> | undefined;
@@ -173,6 +177,24 @@ export interface ExecutionResult {
   errorCode?: TaskErrorCode | undefined;
   error?: string | undefined;
   connection: ConnectionKind;
+  /** Absent if the dispatch has neither `fallbacks` nor `retry`. */
+  attempts?: Attempt[] | undefined;
+}
+
+/** An attempt of a task, or a candidate that was skipped. */
+export interface Attempt {
+  number: number;
+  provider: string;
+  /** Null for the default of the runtime. */
+  model: string | null;
+  /** Null if the candidate was skipped. */
+  startedAt: string | null;
+  /** Null if the attempt succeeded or was skipped. */
+  errorCode: TaskErrorCode | null;
+  /** Why the attempt failed, or why the candidate was skipped. */
+  reason: string | null;
+  usage: NormalizedUsage | null;
+  costUsd: number | null;
 }
 
 /** A task in a list. Times are ISO 8601 in UTC. */
@@ -198,6 +220,8 @@ export interface ListedTask {
   /** Null if the cost is unknown. */
   costSource: CostSource | null;
   errorCode: TaskErrorCode | null;
+  /** The attempts that have ended, and the candidates that were skipped. Empty if the dispatch has neither `fallbacks` nor `retry`. */
+  attempts: Attempt[];
   labels: Record<string, string>;
   createdAt: string;
   startedAt: string | null;

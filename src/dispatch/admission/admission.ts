@@ -10,6 +10,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 import { needsOf, type RequestCheck } from "./check-request.ts";
 import type { SpendingCheck } from "./check-spending.ts";
+import { type ChosenCandidate, createCandidateChoice } from "./choose-candidate.ts";
 import { createProviderChoice } from "./choose-provider.ts";
 
 /** The sender of a dispatch. */
@@ -44,8 +45,9 @@ const queueFullText: Readonly<Record<QueueOwner, string>> = {
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, checkRequest, spending, metrics, scheduler, enqueue, isRefusing } = options;
+  const { store, spending, metrics, scheduler, enqueue, isRefusing } = options;
   const chooseProvider = createProviderChoice(options);
+  const chooseCandidate = createCandidateChoice(options);
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
@@ -72,9 +74,12 @@ export function createAdmission(options: AdmissionOptions) {
   async function checkTask(
     dispatch: ParsedDispatch,
     caller: Omit<Caller, keyof TraceContext>,
-  ): Promise<{ provider: string; runner: Runner | null; replayed: boolean }> {
+  ): Promise<Omit<ChosenCandidate, "runner"> & { runner: Runner | null; replayed: boolean }> {
     const earlier = await findEarlierTask(dispatch, caller.tenant);
-    if (earlier !== null) return { provider: replay(earlier, dispatch).task.provider, runner: null, replayed: true };
+    if (earlier !== null) {
+      const { provider, request } = replay(earlier, dispatch).task;
+      return { provider, request, runner: null, replayed: true };
+    }
     return { ...(await checkDispatch(dispatch, caller)), replayed: false };
   }
 
@@ -83,8 +88,8 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   async function checkAndEnqueue(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; inserted: boolean }> {
-    const { provider } = await checkDispatch(dispatch, caller);
-    const { request, agentId, fingerprint } = dispatch;
+    const { provider, request } = await checkDispatch(dispatch, caller);
+    const { agentId, fingerprint } = dispatch;
     const { tokenName, ...sender } = caller;
     const taskId = dispatch.taskId ?? uuidv7();
     const asks = await spending.listAsks(request, { tenant: caller.tenant, agentId, provider, tokenName });
@@ -94,17 +99,18 @@ export function createAdmission(options: AdmissionOptions) {
   async function checkDispatch(
     dispatch: ParsedDispatch,
     { tenant, tokenName }: Omit<Caller, keyof TraceContext>,
-  ): Promise<{ provider: string; runner: Runner }> {
+  ): Promise<ChosenCandidate> {
     rejectWhileRefusing();
-    const { request, agentId } = dispatch;
-    const provider = chooseProvider(dispatch, tenant);
+    const { agentId } = dispatch;
+    const named = chooseProvider(dispatch, tenant);
     const place = await options.findPlace(tenant, agentId);
-    const runner = await checkRequest(request, { tenant, agentId, provider, place });
+    const chosen = await chooseCandidate(dispatch.request, { tenant, agentId, provider: named, place });
+    const { provider, request, runner } = chosen;
     await spending.check(request, { tenant, agentId, provider, tokenName }, runner.capabilities);
     // The check may have waited for a host lookup.
     rejectWhileRefusing();
     rejectIfQueueIsFull({ tenant, agentId });
-    return { provider, runner };
+    return chosen;
   }
 
   function rejectWhileRefusing(): void {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Metrics, toExemplar } from "../../metrics.ts";
 import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
-import { type Task, taskHandle } from "../../task.ts";
+import type { Task } from "../../task.ts";
 import { traceFields } from "../../trace-context.ts";
 
 /** The parts that `recordTaskEnd` informs about the end of a task. */
@@ -25,7 +25,6 @@ const SUSPICIOUS_CODES: ReadonlySet<string> = new Set([
 /** Records the stored end of a task: log line, metrics, adapter health. Waiting clients and parents learn of the end from the event log. */
 export function recordTaskEnd(task: Task, { registry, ...log }: TaskEndOptions): void {
   logTaskEnd(task, log);
-  if (task.result !== null && task.startedAt !== null) registry.cooldowns.noteEnd(task.provider, taskHandle(task), task.result);
   if (SUSPICIOUS_CODES.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
 }
 

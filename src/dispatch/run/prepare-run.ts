@@ -12,6 +12,8 @@ interface PrepareOptions {
   traceparent: string | null;
   /** Whether the task was stopped meanwhile. No further file is written then. */
   isStopped(): boolean;
+  /** Whether the model of agent.json is meant, which is one of the adapter that the dispatch, or agent.json, names. */
+  usesAgentModel: boolean;
 }
 
 /** What a runtime needs. `outputFile` is the file of the output strategy before the runtime starts. */
@@ -21,7 +23,7 @@ export interface PreparedRun {
 }
 
 /** Writes the files of the dispatch, creates the directories of the task, and builds the request for its adapter. */
-export async function prepareRun(task: Task, { workspaces, traceparent, isStopped }: PrepareOptions): Promise<PreparedRun> {
+export async function prepareRun(task: Task, { workspaces, traceparent, isStopped, usesAgentModel }: PrepareOptions): Promise<PreparedRun> {
   if (task.request.files !== undefined) {
     const workspace = workspaces.makeWorkspace(task);
     // Replaces each file as a whole, so a task that runs again after a restart finds them unchanged.
@@ -31,6 +33,8 @@ export async function prepareRun(task: Task, { workspaces, traceparent, isStoppe
   const { workspace } = directories;
   // If the task runs again, its earlier run may have written the file, so that a file that this run does not change is accepted.
   const outputFile = task.restarts > 0 ? null : stateOfOutputFile(task.request.outputStrategy, workspace);
-  const parts = { promptFiles: readPromptFiles(workspace), agent: readAgentFile(workspace), directories, traceparent };
+  const { model, ...others } = readAgentFile(workspace);
+  const agent = { ...others, ...(usesAgentModel && model !== undefined && { model }) };
+  const parts = { promptFiles: readPromptFiles(workspace), agent, directories, traceparent };
   return { request: buildExecutionRequest(task, parts), outputFile };
 }

@@ -51,7 +51,7 @@ export function createRunChildTask(options: RunChildTaskOptions) {
     const { tenant } = parent;
     const { provider, agentId = parent.agentId } = child;
     for (let run: Run | undefined = parentRun; run !== undefined; run = running.findParent(run.task))
-      if (run.task.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
+      if (run.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
     const request = toTaskRequest(child, parent.request, parentRun.remainingMs());
     const owner = { tenant, agentId, provider };
     let asks: BudgetAsk[] | undefined;

@@ -1,16 +1,15 @@
 import type { ExecutionAdapter, ExecutionResult } from "#contract";
 import { toExemplar } from "../../metrics.ts";
-import type { AvailableAdapters } from "../../registry/available-adapters.ts";
 import { buildFinish } from "../../results/build-finish.ts";
 import { failedResult } from "../../results/failed-result.ts";
 import type { Task } from "../../task.ts";
+import type { Slot } from "../scheduler/held-slots.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { type Run, type RunOptions, runTask } from "./run-task.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 import type { SpendingGuards } from "./spending-guards.ts";
 
 interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen" | "onSpent"> {
-  adapters: Pick<AvailableAdapters, "findOnline" | "describeOffline">;
   scheduler: Pick<Scheduler, "addQueued">;
   running: RunningTasks;
   /** Publishes the end of a task that the store has finished. */
@@ -26,14 +25,17 @@ interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen" | "onSpent
 export function createRunInSlot(options: RunInSlotOptions) {
   const { store, adapters, scheduler, running, guards, recordEnd, metrics } = options;
 
-  return async (task: Task): Promise<void> => {
+  return async (task: Task, slot: Slot): Promise<void> => {
     const { provider } = task;
     const end = async (result: ExecutionResult) => recordEnd(await store.finishTaskIfRunning(task, buildFinish(task, result)));
     const adapter = adapters.findOnline(provider);
-    if (adapter === null) return end(failedResult("adapter_offline", adapters.describeOffline(provider)));
-    const rejection = options.findRejection(task, adapter);
-    if (rejection !== null) return end(rejection);
-    const run = runTask(task, adapter, { ...options, isChildToolOpen: running.isChildToolOpen, onSpent: guards.onSpent });
+    // A task with fallbacks finds out itself where it can run.
+    if (task.request.fallbacks === undefined) {
+      if (adapter === null) return end(failedResult("adapter_offline", adapters.describeOffline(provider)));
+      const rejection = options.findRejection(task, adapter);
+      if (rejection !== null) return end(rejection);
+    }
+    const run = runTask(task, slot, { ...options, isChildToolOpen: running.isChildToolOpen, onSpent: guards.onSpent });
     running.add(run);
     guards.onStarted(run, { holdsCalls: adapter.capabilities().holdsModelCalls === true });
     options.onStarted(run);

@@ -11,6 +11,10 @@ export function createRunRecord(task: Task, eventLog: EventLog) {
   const openCalls = createOpenCalls(task.taskId);
   const lastWarning = createLastWarning();
   let conversation: Conversation | undefined;
+  let hasCalledTool = false;
+  let hasAnswered = false;
+  /** Whether the log has text that no tool call and no discard has followed. */
+  let hasText = false;
 
   function append(event: AdapterEvent): void {
     conversation?.add(event);
@@ -23,8 +27,22 @@ export function createRunRecord(task: Task, eventLog: EventLog) {
     appendWarningTo: lastWarning.appendTo,
     beginConversation({ message }: Pick<ExecutionRequest, "message">): void {
       conversation = createConversation(message);
+      hasAnswered = false;
+    },
+    /** Whether a runtime has called a tool. */
+    hasCalledTool: (): boolean => hasCalledTool,
+    /** Whether the model has answered or called a tool since the conversation has begun. */
+    hasAnswered: (): boolean => hasAnswered,
+    /** Withdraws the text of an attempt that another one follows. */
+    discardText(reason: string): void {
+      if (hasText) append({ type: "assistant.text_discarded", taskId: task.taskId, data: { reason } });
+      hasText = false;
     },
     add(event: AdapterEvent): void {
+      hasCalledTool ||= event.type === "tool.invoked";
+      hasAnswered ||= event.type === "assistant.text" || event.type === "tool.invoked";
+      if (event.type === "assistant.text") hasText = true;
+      else if (event.type.startsWith("tool.") || event.type === "assistant.text_discarded") hasText = false;
       openCalls.add(event);
       lastWarning.add(event);
       append(event);

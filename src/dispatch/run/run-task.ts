@@ -1,29 +1,24 @@
 import type { Logger } from "pino";
-import { type AdapterEvent, type ExecutionAdapter, type ExecutionResult, executionResultSchema, type TaskErrorCode } from "#contract";
+import type { AdapterEvent, ExecutionResult, TaskErrorCode } from "#contract";
 import type { Metrics } from "../../metrics.ts";
 import type { SchemaChecker } from "../../requests/schema-checker.ts";
 import type { StopCode, Task, TaskIdentity } from "../../task.ts";
 import { type TracedTask, traceFields } from "../../trace-context.ts";
-import type { Workspaces } from "../../workspaces/workspace-directories.ts";
-import { describeFault, toFinalResult, withRoundNumbers } from "./final-result.ts";
+import type { Slot } from "../scheduler/held-slots.ts";
+import { type AttemptOptions, createAttemptRuns } from "./attempt-runs.ts";
+import { toFinalResult } from "./final-result.ts";
 import { createOutcome, type Outcome } from "./outcome.ts";
-import { type PreparedRun, prepareRun } from "./prepare-run.ts";
-import { createRunMeter, type MeterParts } from "./run-meter.ts";
 import { createRunRecord } from "./run-record.ts";
-import { readSpent } from "./spent.ts";
 import { stopRuntime, toStoppedResult } from "./stop-runtime.ts";
 import { storeEnd } from "./store-end.ts";
 import { createTaskClocks, type TaskClocks } from "./task-clocks.ts";
 import type { TaskMeter } from "./task-meter.ts";
 
 /** The parts that a run uses, and its limits. */
-export interface RunOptions extends MeterParts {
-  workspaces: Workspaces;
+export interface RunOptions extends AttemptOptions {
   metrics: Metrics;
   logger: Logger;
   schemas: SchemaChecker;
-  /** Seconds without an event and without an open tool call after which a streaming runtime counts as hung; 0 disables the check. */
-  idleSeconds: number;
   /** Whether a child task of the task, or of one of its children, has an open tool call. */
   isChildToolOpen(task: TaskIdentity): boolean;
   /** The trace context for what a task starts; null if it belongs to no trace. */
@@ -35,6 +30,8 @@ export interface RunOptions extends MeterParts {
 /** A task that runs. */
 export interface Run {
   readonly task: Task;
+  /** The adapter of the current attempt. */
+  readonly provider: string;
   /** The trace context that the task passes on; null if the task belongs to no trace. */
   readonly traceparent: string | null;
   /** Whether the task may have child tasks. Only a running task starts some. */
@@ -67,62 +64,53 @@ export interface Run {
 /** Stops for which the task is not responsible. */
 const INTERRUPTIONS: ReadonlySet<StopCode> = new Set(["bridge_restarted", "bridge_shutdown"]);
 
-/** Runs one task on its adapter, and stores its end. */
-export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptions): Run {
+/** Runs one task on its adapter, or on those of its fallbacks, and stores its end. */
+export function runTask(task: Task, slot: Slot, options: RunOptions): Run {
   const { store, eventLog, workspaces, metrics, logger, schemas } = options;
-  const { provider } = task;
   const traceparent = options.runTraceparent(task);
   const startedAt = performance.now();
   const outcome = createOutcome();
   const record = createRunRecord(task, eventLog);
-  const meter = createRunMeter(task, options, logUnexpected);
-  let prepared: PreparedRun | null = null;
   const isToolOpen = (): boolean => record.hasOpenCall() || options.isChildToolOpen(task);
   const clocks = createTaskClocks({
     onTimeout: (seconds) => outcome.stop("timeout", record.appendWarningTo(`The task took longer than ${seconds} s.`)),
     onIdle: (seconds) => outcome.stop("idle_timeout", record.appendWarningTo(`The runtime emitted no event for ${seconds} s.`)),
     isToolOpen,
   });
+  const parts = {
+    slot,
+    outcome,
+    record,
+    clocks,
+    traceparent,
+    createFailure,
+    onUnexpected: logUnexpected,
+    hasChildren: () => run.hasChildren,
+  };
+  const attempts = createAttemptRuns(task, options, parts);
   const runtimeEnded = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
 
   async function runToEnd(): Promise<Task | null> {
     // In a later turn, so that the caller can register the run before its first event.
     await null;
-    const execution = execute().finally(runtimeEnded.resolve);
+    const execution = attempts.execute().finally(runtimeEnded.resolve);
     void execution.then(outcome.complete);
     const decided = await outcome.decided;
     clocks.close();
-    if ("result" in decided) return finish(await toFinalResult(task, decided.result, { prepared, schemas, createFailure }), decided);
+    if ("result" in decided)
+      return finish(
+        await toFinalResult(task, decided.result, { prepared: attempts.current().prepared(), schemas, createFailure }),
+        decided,
+      );
     const partial = await stopRuntime(
-      { adapter, handle: prepared?.request.taskId, execution },
-      { graceMs: options.stopGraceMs, onError: logUnexpected, onLateResult: () => metrics.lateResults.inc({ provider }) },
+      { adapter: attempts.current().adapter, handle: attempts.current().prepared()?.request.taskId, execution },
+      {
+        ...{ graceMs: options.stopGraceMs, onError: logUnexpected },
+        onLateResult: () => metrics.lateResults.inc({ provider: attempts.current().provider }),
+      },
     );
     return finish(toStoppedResult(createFailure(decided.stop, decided.reason), partial), decided);
-  }
-
-  /** Prepares the workspace and calls the adapter. Never rejects. */
-  async function execute(): Promise<ExecutionResult> {
-    try {
-      prepared = await prepareRun(task, { workspaces, traceparent, isStopped: outcome.isDecided });
-      if (task.restarts > 0) meter.setEarlier(await readSpent(store, task));
-    } catch (error) {
-      return createFailure("adapter_error", describeFault(error));
-    }
-    const { request } = prepared;
-    // The task may have been stopped while its files were written.
-    if (outcome.isDecided()) return createFailure("cancelled", "The task was stopped before its runtime started.");
-    record.beginConversation(request);
-    try {
-      clocks.start({ timeoutSeconds: request.timeoutSeconds, idleSeconds: adapter.capabilities().streaming ? options.idleSeconds : 0 });
-      const result = executionResultSchema.safeParse(await adapter.execute(request));
-      if (result.success) return withRoundNumbers(result.data as ExecutionResult);
-      const fault = result.error.issues[0];
-      return createFailure("adapter_error", `The adapter returned an invalid result: ${fault?.path.join(".")}: ${fault?.message}`);
-    } catch (error) {
-      logUnexpected(error);
-      return createFailure("adapter_error", "The adapter failed unexpectedly. Bridge's log has the details.");
-    }
   }
 
   function onEvent(event: AdapterEvent): void {
@@ -130,7 +118,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     const isUsage = event.type === "usage.reported";
     if (!isLate) clocks.touch();
     // A call of the model that is in progress when the task is stopped is reported later, and counts.
-    if (isUsage ? !meter.add(event.data) : isLate) metrics.eventsDropped.inc({ provider, reason: isLate ? "late" : "invalid" });
+    if (isUsage ? !attempts.current().meter.add(event.data) : isLate)
+      metrics.eventsDropped.inc({ provider: attempts.current().provider, reason: isLate ? "late" : "invalid" });
     else if (!isUsage) record.add(event);
   }
 
@@ -140,15 +129,14 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
 
   /** Stores the end of the task, or returns it to the queue after an interruption of Bridge if the dispatch allows a retry. */
   async function finish(result: ExecutionResult, decided: Outcome): Promise<Task | null> {
-    record.endOpenCalls(result, prepared?.request.tools);
-    await meter.close();
+    record.endOpenCalls(result, attempts.current().prepared()?.request.tools);
+    await attempts.current().meter.close();
     // Hands the buffered events to the store, so that it writes them before the end of the task.
     void eventLog.flush(task);
     const isInterrupted = "stop" in decided && INTERRUPTIONS.has(decided.stop);
     if (isInterrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
     const { hasChildren } = run;
-    const spent = await meter.complete(result, { hasChildren });
-    const complete = record.addConversation(spent, "result" in decided ? decided.result : result);
+    const complete = record.addConversation(await attempts.complete(result), "result" in decided ? decided.result : result);
     // Does not wait until the end is stored, because the task's temporary files may fill the disk.
     void releaseDirectories();
     return await storeEnd(task, complete, { store, eventLog, hasChildren, createFailure, onUnexpected: logUnexpected });
@@ -162,11 +150,18 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
 
   function logUnexpected(err: unknown): void {
     const { taskId, tenant } = task;
-    logger.error({ err, taskId, tenant, provider, ...traceFields(traceparent) }, "unexpected error in a task run");
+    logger.error(
+      { err, taskId, tenant, provider: attempts.current().provider, ...traceFields(traceparent) },
+      "unexpected error in a task run",
+    );
   }
 
   const run: Run = {
-    ...{ task, traceparent, hasChildren: false, isToolOpen, onEvent, setChildSpent: meter.setChild, stop: outcome.stop },
+    ...{ task, traceparent, hasChildren: false, isToolOpen, onEvent, stop: outcome.stop },
+    setChildSpent: (...spent) => attempts.current().meter.setChild(...spent),
+    get provider() {
+      return attempts.current().provider;
+    },
     ...{ remainingMs: clocks.remainingMs, touch: clocks.touch, pauseClocks: clocks.pause },
     get isOver() {
       return outcome.isDecided();

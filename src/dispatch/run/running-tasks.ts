@@ -24,7 +24,7 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
 
   function findOfProvider(provider: string, handle: string): Run | undefined {
     const run = runs.get(handle);
-    return run?.task.provider === provider ? run : undefined;
+    return run?.provider === provider ? run : undefined;
   }
 
   /** Finds the run of the parent task; undefined if the task has no parent or the parent does not run. */

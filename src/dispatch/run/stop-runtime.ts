@@ -3,7 +3,8 @@ import type { ExecutionAdapter, ExecutionResult } from "#contract";
 
 /** A runtime that works on a task. */
 interface RunningRuntime {
-  adapter: Pick<ExecutionAdapter, "cancel">;
+  /** Null if it was not started. */
+  adapter: Pick<ExecutionAdapter, "cancel"> | null;
   /** The handle of the task; undefined if the runtime was not started. */
   handle: string | undefined;
   execution: Promise<ExecutionResult>;
@@ -23,7 +24,7 @@ export async function stopRuntime(
   { adapter, handle, execution }: RunningRuntime,
   { graceMs, onError, onLateResult }: StopOptions,
 ): Promise<ExecutionResult | undefined> {
-  if (handle !== undefined) void cancel(adapter, handle, onError);
+  if (handle !== undefined && adapter !== null) void cancel(adapter, handle, onError);
   const partial = await withTimeout(execution, graceMs, () => undefined);
   if (partial === undefined || partial.status === "ok") void execution.then(onLateResult);
   return partial;

@@ -2,7 +2,7 @@ import { adapterEventData, type ExecutionResult, type UsageReport } from "#contr
 import type { UsageReport as StoredReport } from "../../store/tasks/interface.ts";
 import { UNBILLED_CODES } from "../../store/usage/rows.ts";
 import type { Spent } from "../../task.ts";
-import { addSpent, withSpent } from "./spent.ts";
+import { addSpent, nothingSpent, withSpent } from "./spent.ts";
 import { createUsageEvents } from "./usage-events.ts";
 import { createUsagePrices, type UsagePricesOptions } from "./usage-prices.ts";
 
@@ -29,6 +29,10 @@ export function createTaskMeter({ report, onChange, ...options }: TaskMeterOptio
   let isClosed = false;
   /** The final total. */
   let ended: Spent | null = null;
+  /** What this run has spent by its result. */
+  let own: Spent = nothingSpent;
+  /** Whether the completed run, or an earlier one, has used a model. */
+  let hasSpent = false;
 
   const known = (): Spent[] => listKnown(earlier, measured.calls ?? measured.steps);
   const total = (): Spent => ended ?? addSpent([...known(), ...children.values()]);
@@ -63,6 +67,10 @@ export function createTaskMeter({ report, onChange, ...options }: TaskMeterOptio
     },
     /** What the task has spent so far, with its children. */
     total,
+    /** What the completed run has spent, without earlier runs. */
+    own: (): Spent => own,
+    /** What the next run has to add to its own spending; null if no model was used. */
+    passOn: (): Spent | null => (hasSpent ? total() : null),
     /** Hands the last event to the store. Later reports are ignored. */
     async close(): Promise<void> {
       await prices.settled();
@@ -71,15 +79,19 @@ export function createTaskMeter({ report, onChange, ...options }: TaskMeterOptio
     },
     /**
      * Completes the result of the run: its usage, its cost and the source of its cost, with those of earlier runs. Call `close` first. The
-     * result of a task with children contains what they have spent, which has several prices.
+     * result of a task with children contains what they have spent, which has several prices. A run with `hasAnswered` false, which failed
+     * before the model has answered, and whose usage is unknown, has spent nothing.
      */
-    async complete(result: ExecutionResult, { hasChildren }: { hasChildren: boolean }): Promise<ExecutionResult> {
+    async complete(result: ExecutionResult, { hasChildren, hasAnswered = true }: CompletedRun): Promise<ExecutionResult> {
       const decided = decideSpent(result, measured);
       const { usage, costUsd } = decided;
       const isUnpriced = usage !== null && costUsd === null && measured.calls === null && !hasChildren;
       const spent = isUnpriced ? await prices.priceSum(usage, result.model) : decided;
-      const isFree = spent.usage === null && spent.costUsd === null && UNBILLED_CODES.has(result.errorCode);
-      ended = addSpent(listKnown(earlier, isFree ? null : spent));
+      const isFree = spent.usage === null && spent.costUsd === null && (!hasAnswered || UNBILLED_CODES.has(result.errorCode));
+      if (!isFree) own = spent;
+      const parts = listKnown(earlier, isFree ? null : spent);
+      hasSpent = parts.length > 0;
+      ended = addSpent(parts);
       onChange(ended);
       return withSpent(result, ended);
     },
@@ -87,6 +99,12 @@ export function createTaskMeter({ report, onChange, ...options }: TaskMeterOptio
 }
 
 const listKnown = (...parts: (Spent | null)[]): Spent[] => parts.filter((part) => part !== null);
+
+/** What is known about a run that has ended. */
+interface CompletedRun {
+  hasChildren: boolean;
+  hasAnswered?: boolean;
+}
 
 /** What the reports of a run add up to. */
 interface Measured {

@@ -45,6 +45,14 @@ export function createShares(limits: Pick<SchedulerLimits, "maxConcurrent" | "qu
     waiting += changeAgent(tenant, agentId, change);
   }
 
+  /** Counts a task of an agent that starts or ends. */
+  function changeRunning(tenant: Tenant, agentId: string, change: 1 | -1): void {
+    changeAgentOf(tenant, agentId, (agent) => {
+      agent.running += change;
+      return 0;
+    });
+  }
+
   /** Counts the claims that take a dispatched task of the tenant: one more, or one less. */
   function countClaim(tenant: Tenant, change: 1 | -1): void {
     waiting -= change;
@@ -59,6 +67,7 @@ export function createShares(limits: Pick<SchedulerLimits, "maxConcurrent" | "qu
     place,
     placeAll,
     changeAgentOf,
+    changeRunning,
     countClaim,
     /** Starts only children from now on. */
     startChildrenOnly(): void {

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Store } from "../../store/store.ts";
 import type { Task } from "../../task.ts";
+import { createHeldSlots, type Slot } from "./held-slots.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Claim } from "./slots.ts";
 import { createStartedTasks } from "./started-tasks.ts";
@@ -12,8 +13,8 @@ export interface SlotRunOptions {
   logger: Logger;
   /** Whether tasks of the adapter may start on this node. */
   mayStart(provider: string): boolean;
-  /** Runs a task that the store has marked as running. Resolves when its slot is free. */
-  runTask(task: Task): Promise<void>;
+  /** Runs a task that the store has marked as running. Resolves when it needs no slot any more. */
+  runTask(task: Task, slot: Slot): Promise<void>;
 }
 
 /** A write that stores a task as running. */
@@ -27,9 +28,11 @@ export function createSlotRuns({ store, scheduler, logger, mayStart, runTask }: 
   /** From the claim of a slot to its release. */
   const startedRuns = new Set<Promise<void>>();
   const { pending, held, isHeld, waitForPendingStarts, waitUntilStarted } = createStartedTasks();
+  const { hold, admitWaiting } = createHeldSlots({ scheduler, mayStart, onFreed: fillAllSlots });
 
-  /** Starts tasks while the adapter has a free slot and a task that may start. */
+  /** Starts tasks while the adapter has a free slot and a task that may start. Tasks that run already come first. */
   function fillSlots(provider: string): void {
+    admitWaiting(provider);
     for (let claim = claimSlot(provider); claim !== null; claim = claimSlot(provider))
       void holdSlot(claim, store.startNextTaskIfQueued(claim.filter));
   }
@@ -67,15 +70,13 @@ export function createSlotRuns({ store, scheduler, logger, mayStart, runTask }: 
     if (task === null) return fillAllSlots(scheduler.withdrawClaim(claim, { blocks: arrival?.isRefused !== true }));
     held.add(task);
     fillAllSlots(scheduler.confirmStart(claim, task, { isArrival: arrival !== null }));
+    const slot = hold(task);
     try {
-      await runTask(task);
-    } catch (error) {
-      scheduler.releaseSlot(task);
-      throw error;
+      await runTask(task, slot);
     } finally {
       held.delete(task);
+      slot.release();
     }
-    fillAllSlots(scheduler.releaseSlot(task));
   }
 
   function fillAllSlots(providers: Iterable<string>): void {

@@ -1,8 +1,9 @@
 import type { ClaimFilter } from "../../store/tasks/interface.ts";
-import type { Share, Tenant } from "./lane.ts";
+import type { Share } from "./lane.ts";
 import { kindOf, type LaneTask } from "./lane-task.ts";
-import { hasNext, type Line, unblock } from "./line.ts";
+import { hasNext, type Line } from "./line.ts";
 import type { QueuedTasks } from "./queued-tasks.ts";
+import { createRunningSlots } from "./running-slots.ts";
 import type { Shares } from "./shares.ts";
 import { agentsAtLimit, isHeldByLimit, limitsRunning } from "./tenant-load.ts";
 
@@ -19,20 +20,13 @@ export interface Claim {
 
 /** Creates the slots: claims reserve them, start tasks in them or give them back. */
 export function createSlots(shares: Shares, { count }: Pick<QueuedTasks, "count">) {
-  const { shareOf, laneOf, place, placeAll, countClaim } = shares;
+  const { laneOf, place, placeAll, countClaim } = shares;
 
   function toFilter({ lane: { provider }, tenant }: Share, kind: ClaimFilter["kind"]): ClaimFilter {
     if (kind === "child") return { provider, tenant: tenant.name, kind, exceptAgents: [] };
     const filter = { provider, tenant: tenant.name, kind, exceptAgents: agentsAtLimit(tenant) };
     const { maxRunning, agentMaxRunning } = tenant.quota;
     return limitsRunning(tenant.quota) ? { ...filter, limits: { maxRunning, agentMaxRunning } } : filter;
-  }
-
-  function changeRunning(tenant: Tenant, agentId: string, change: number): void {
-    shares.changeAgentOf(tenant, agentId, (agent) => {
-      agent.running += change;
-      return 0;
-    });
   }
 
   return {
@@ -78,7 +72,7 @@ export function createSlots(shares: Shares, { count }: Pick<QueuedTasks, "count"
       line.claiming -= 1;
       if (kindOf(task) === "dispatched") {
         countClaim(share.tenant, -1);
-        changeRunning(share.tenant, task.agentId, 1);
+        shares.changeRunning(share.tenant, task.agentId, 1);
       }
       count(share, task, isArrival ? "retract" : "remove");
       return placeAll(share.tenant, share.lane.provider);
@@ -100,20 +94,6 @@ export function createSlots(shares: Shares, { count }: Pick<QueuedTasks, "count"
       if (blocks) line.blocked = line.changes === changes;
       return placeAll(tenant, lane.provider);
     },
-    /** Releases the slot of a task. */
-    releaseSlot(task: LaneTask): Iterable<string> {
-      const share = shareOf(task);
-      const { lane, tenant } = share;
-      lane.running -= 1;
-      share.running -= 1;
-      unblock(share.child);
-      unblock(share.dispatched);
-      if (kindOf(task) === "dispatched") {
-        tenant.running -= 1;
-        changeRunning(tenant, task.agentId, -1);
-        if (tenant.quota.agentMaxRunning !== null) for (const other of tenant.shares.values()) unblock(other.dispatched);
-      }
-      return placeAll(tenant, lane.provider);
-    },
+    ...createRunningSlots(shares),
   };
 }

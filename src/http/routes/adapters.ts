@@ -49,6 +49,7 @@ const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
           management: z.boolean(),
           approvals: z.boolean(),
           cancellation: z.boolean(),
+          reportsTools: z.boolean().optional().describe("Reports every tool call before the tool runs. Absent means no."),
           outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
           inputs: z.array(z.enum(inputs.map(({ field }) => field))).describe("Supported inputs in addition to the message."),
         })

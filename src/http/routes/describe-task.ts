@@ -6,7 +6,7 @@ import { queuedReasons } from "../../dispatch/scheduler/queued-reason.ts";
 import type { TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
-import { errorCodeSchema, resultSchema } from "../wire/result-schema.ts";
+import { attemptSchema, errorCodeSchema, resultSchema } from "../wire/result-schema.ts";
 import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
 
@@ -80,6 +80,11 @@ const listedTask = {
       "`runtime`: the runtime's own figure. `priced`: at least in part, tokens multiplied by a price. Null if the cost is unknown.",
     ),
   errorCode: errorCodeSchema.nullable().describe("Why the task failed."),
+  attempts: z
+    .array(attemptSchema)
+    .describe(
+      "The attempts that have ended, and the candidates that were skipped. Empty if the dispatch has neither `fallbacks` nor `retry`.",
+    ),
   labels: z.record(z.string(), z.string()),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
@@ -112,6 +117,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
       costUsd: null,
       costSource: null,
       errorCode: null,
+      attempts: [],
       labels: { team: "docs" },
       createdAt: "2026-11-22T09:30:00.000Z",
       startedAt: "2026-11-22T09:30:00.004Z",
@@ -143,6 +149,7 @@ export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<
     costUsd: summary.costUsd,
     costSource: summary.costSource,
     errorCode: summary.errorCode,
+    attempts: [...summary.attempts],
     labels: summary.labels,
     createdAt: toIso(task.createdAt),
     startedAt: toIsoOrNull(task.startedAt),

@@ -43,6 +43,16 @@ const previewSchema = z.strictObject({
     .describe(
       "Who would answer, if the adapter is a council: each role on each runtime. Null for other adapters, and if the agent lives on another node.",
     ),
+  candidates: z
+    .array(
+      z.strictObject({
+        provider: z.string(),
+        model: z.string().nullable().describe("Null for the default of the runtime."),
+        canRun: z.boolean().describe("Whether the candidate could run the task on this node now."),
+        reason: z.string().nullable().describe("Why not; null if it could."),
+      }),
+    )
+    .describe("Where the task could run, in the order in which they are tried. Empty if the dispatch has no fallbacks."),
   warnings: z.array(z.string()).describe("What to know before dispatching, such as an adapter that is degraded."),
 });
 const checkSchema = z
@@ -62,6 +72,7 @@ const checkSchema = z
           ...{ provider: "command", agentId: "auditor", replayed: false, connection: "cli", queueAhead: 0 },
           resolved: { model: null, profile: "modify", approvals: "allow", timeoutSeconds: 600 },
           council: null,
+          candidates: [],
           warnings: [],
         },
       },
@@ -104,8 +115,8 @@ export const dispatchCheckRoutes: FastifyPluginAsyncZodOpenApi<DispatchCheckOpti
   );
 };
 
-const toAcceptance = ({ warnings, ...task }: DispatchPreview): z.infer<typeof checkSchema> => ({
+const toAcceptance = ({ warnings, candidates, ...task }: DispatchPreview): z.infer<typeof checkSchema> => ({
   wouldAnswer: 202,
   problem: null,
-  task: { ...task, warnings: [...warnings] },
+  task: { ...task, candidates: [...candidates], warnings: [...warnings] },
 });

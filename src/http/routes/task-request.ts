@@ -64,7 +64,8 @@ export const taskRequestRoutes: FastifyPluginAsyncZodOpenApi<TaskRequestRouteOpt
       const task = await tasks.findRequest(tenant, id);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
       const { taskId, provider, agentId } = task;
-      const { request: shown, masked } = maskSecrets(task.request);
+      const { skipped: _, ...dispatched } = task.request;
+      const { request: shown, masked } = maskSecrets(dispatched);
       return reply.send({ request: { taskId, provider, agentId, ...shown }, masked } as never);
     },
   );

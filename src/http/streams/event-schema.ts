@@ -35,6 +35,17 @@ const truncated = z
 /** Description and data of each event type. */
 const kinds = {
   "execution.started": { description: "The first event of a task.", data: z.object({ agentId: z.string() }) },
+  "execution.attempt": {
+    description: "An attempt of the task has failed, or a candidate was skipped. Further candidates follow.",
+    data: z.object({
+      number: count,
+      provider: z.string(),
+      model: z.string().nullable(),
+      errorCode: errorCodeSchema.nullable().describe("Null if the candidate was skipped."),
+      reason: z.string().nullable(),
+      next: z.object({ provider: z.string(), model: z.string().nullable() }).nullable(),
+    }),
+  },
   "assistant.text": { description: "The next part of the answer.", data: adapterEventData["assistant.text"] },
   "assistant.text_discarded": {
     description:

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { connections, executionResultSchema, taskErrorCodeSchema } from "#contract";
+import { connections, attemptSchema as contractAttemptSchema, executionResultSchema, taskErrorCodeSchema } from "#contract";
 import { extensibleEnum } from "./extensible-enum.ts";
 
 export const errorCodeSchema = extensibleEnum(taskErrorCodeSchema, { id: "TaskErrorCode", description: "Why a task failed." });
@@ -8,8 +8,15 @@ export const connectionSchema = extensibleEnum(z.enum(connections), {
   description: "How the adapter reaches its runtime.",
 });
 
+/** An attempt of a task. */
+export const attemptSchema = contractAttemptSchema.extend({ errorCode: errorCodeSchema.nullable() }).meta({
+  id: "Attempt",
+  description: "An attempt of a task, or a candidate that was skipped. Null: unknown, or it does not apply.",
+});
+
 /** The result of a task. */
-export const resultSchema = executionResultSchema.extend({ errorCode: errorCodeSchema.optional(), connection: connectionSchema }).meta({
+const resultFields = { errorCode: errorCodeSchema.optional(), connection: connectionSchema, attempts: z.array(attemptSchema).optional() };
+export const resultSchema = executionResultSchema.extend(resultFields).meta({
   id: "ExecutionResult",
   description: "The result of a task. A missing field is unknown or does not apply.",
 });

@@ -74,7 +74,7 @@ const detachTasks = {
   name: "detach_tasks",
   text: `UPDATE task SET tenant = '${DELETED_TENANT}', id = seq::text, parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '',
       metadata = NULL, request = '{}', fingerprint = '', traceparent = NULL, tracestate = NULL, resume_token = NULL, result = '{}', result_gaps = NULL,
-      title = NULL, model = NULL, cost_usd = NULL, cost_source = NULL, usage = NULL, error_code = NULL, node = NULL, needs = '{}', stop_code = NULL, stop_reason = NULL
+      title = NULL, model = NULL, cost_usd = NULL, cost_source = NULL, usage = NULL, error_code = NULL, attempts = NULL, node = NULL, needs = '{}', stop_code = NULL, stop_reason = NULL
     WHERE seq = ANY ($1::bigint[])`,
 };
 

@@ -1,4 +1,4 @@
-import type { ExecutionResult, TaskErrorCode } from "#contract";
+import type { Attempt, ExecutionResult, TaskErrorCode } from "#contract";
 import type {
   FinalState,
   ListedTask,
@@ -68,6 +68,8 @@ export interface TaskStore {
    * ended. Part of the next commit.
    */
   reportUsageIfRunning(task: TaskRun, report: UsageReport): Promise<boolean>;
+  /** Stores the attempts of a running task that have ended, with events; returns false if the task has ended. Part of the next commit. */
+  reportAttemptsIfRunning(task: TaskRun, report: AttemptReport): Promise<boolean>;
   /** Once per task: returns false if the task is not running, was requeued before, or should stop. */
   requeueTaskIfRunning(task: TaskRun): Promise<boolean>;
   /**
@@ -107,6 +109,12 @@ export interface NewTask extends TraceContext {
 export interface UsageReport {
   spent: Spent;
   event: NewEvent;
+}
+
+/** The attempts of a running task that have ended, with the events about the last ones. */
+export interface AttemptReport {
+  attempts: readonly Attempt[];
+  events: readonly NewEvent[];
 }
 
 /** The end of a task: the data that is written in one transaction. */

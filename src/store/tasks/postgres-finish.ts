@@ -128,14 +128,15 @@ async function settleBudgets(ends: readonly AllowedEnd[], transaction: Transacti
   return new Map(outcomes.map(({ events }, index) => [limited[index]?.task.seq ?? 0, events]));
 }
 
-const endNames = ["seq", "state", "result", "gaps", "model", "cost_usd", "cost_source", "usage", "error_code"] as const;
+const endNames = ["seq", "state", "result", "gaps", "model", "cost_usd", "cost_source", "usage", "error_code", "attempts"] as const;
 const updateTasks = {
   name: "finish_tasks",
-  text: `UPDATE task t SET state = given.state, finished_at = $10, ran_to = $11, result = given.result, result_gaps = given.gaps,
+  text: `UPDATE task t SET state = given.state, finished_at = $11, ran_to = $12, result = given.result, result_gaps = given.gaps,
       model = coalesce(given.model, t.model), cost_usd = given.cost_usd,
-      cost_source = given.cost_source, usage = given.usage, error_code = given.error_code
+      cost_source = given.cost_source, usage = given.usage, error_code = given.error_code,
+      attempts = given.attempts
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::double precision[], $7::text[], $8::text[],
-      $9::text[])
+      $9::text[], $10::text[])
       AS given (${endNames.join(", ")}) WHERE t.seq = given.seq`,
 };
 

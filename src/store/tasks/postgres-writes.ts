@@ -1,3 +1,4 @@
+import { stringifyWellFormed } from "#contract";
 import type { StopRequest, Task, TaskIdentity, TaskRun } from "../../task.ts";
 import { rejectApprovals } from "../approvals/postgres.ts";
 import type { BudgetStore, BudgetUse, LimitsAt } from "../budgets/interface.ts";
@@ -13,7 +14,7 @@ import { appendOperation } from "../events/postgres.ts";
 import type { ReadGapped } from "../posts/callback-rows.ts";
 import type { CallbackStore, DueCallback } from "../posts/interface.ts";
 import { createUsageRollup } from "../usage/rows.ts";
-import type { Finish, TaskStore, UsageReport } from "./interface.ts";
+import type { AttemptReport, Finish, TaskStore, UsageReport } from "./interface.ts";
 import { acceptOperation } from "./postgres-accept.ts";
 import { type Claim, type Claimed, claimOperation } from "./postgres-claim.ts";
 import { finishOperation } from "./postgres-finish.ts";
@@ -85,6 +86,7 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
       const { reached } = await writer.write(meterOperation, { task, spent, limitsAt }, { patient: true });
       if (reached !== null) onReached(task, reached);
     },
+    reportAttemptsIfRunning: (task, report) => writer.write(reportAttemptsOperation, { ...report, task }, { patient: true }),
     async requeueTaskIfRunning(task) {
       const isQueued = await writer.write(requeueOperation, { task, limitsAt: budgets().limitsAt }, { patient: true });
       if (isQueued && task.budgets !== undefined) budgets().onRoom();
@@ -165,6 +167,33 @@ async function meterAll<Input extends Omit<Report, "event">>(
   const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
   return new Map(limited.flatMap((input, index) => (outcomes[index] === undefined ? [] : [[input, outcomes[index]]])));
 }
+
+/** The attempts of a running task that have ended. */
+interface ReportedAttempts extends AttemptReport {
+  task: TaskRun;
+}
+
+/** Stores the attempts of running tasks, with their events. Returns false if the guard does not hold. */
+const reportAttemptsOperation: OperationKind<ReportedAttempts, boolean> = {
+  name: "report_attempts",
+  keyOf: ({ task }) => task.seq,
+  isRepeatable: true,
+  overlaps: () => true,
+  async run(inputs, transaction) {
+    const allowed = inputs.filter(({ task }) => isCurrentRun(task, transaction));
+    // Of several reports of a task, the last one contains the others.
+    const last = new Map(allowed.map(({ task, attempts }) => [task.seq, { seq: task.seq, attempts: stringifyWellFormed(attempts) }]));
+    if (last.size > 0) await transaction.query(storeAttempts, toColumns(["seq", "attempts"], [...last.values()]));
+    return inputs.map((input) =>
+      allowed.includes(input) ? { output: true, events: input.events.map((event) => ({ task: input.task, ...event })) } : { output: false },
+    );
+  },
+};
+
+const storeAttempts = {
+  name: "store_attempts",
+  text: "UPDATE task t SET attempts = given.attempts FROM unnest($1::bigint[], $2::text[]) AS given (seq, attempts) WHERE t.seq = given.seq",
+};
 
 function isCurrentRun({ seq, restarts }: TaskRun, transaction: Transaction): boolean {
   const stored = transaction.lockedTask(seq);
@@ -253,4 +282,11 @@ const storeStops = {
 };
 
 /** The writes that report the spending of a run and end it, in the order in which a batch runs them. */
-export const endKinds: readonly AnyKind[] = [reportUsageOperation, meterOperation, stopOperation, finishOperation, requeueOperation];
+export const endKinds: readonly AnyKind[] = [
+  reportUsageOperation,
+  meterOperation,
+  reportAttemptsOperation,
+  stopOperation,
+  finishOperation,
+  requeueOperation,
+];

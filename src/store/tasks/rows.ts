@@ -117,7 +117,7 @@ const MAX_TITLE = 120;
 const SEARCHED_UNITS = 4 * MAX_TITLE;
 
 /** The columns of `toTaskSummary`. */
-export const summaryColumns = "title, model, cost_usd, cost_source, usage, error_code";
+export const summaryColumns = "title, model, cost_usd, cost_source, usage, error_code, attempts";
 
 /** The columns of `toTaskProgress`, which include the node. */
 const nodeProgressColumns = `${progressColumns}, node`;
@@ -171,10 +171,11 @@ const describeInput = (bridgeInput: Readonly<Record<string, unknown>> | undefine
 };
 
 /** The columns of the summary that the end of a task sets. A null `model` keeps the requested model. */
-export const toEndedSummary = ({ model, costUsd, costSource, usage, errorCode }: ExecutionResult) => ({
+export const toEndedSummary = ({ model, costUsd, costSource, usage, errorCode, attempts }: ExecutionResult) => ({
   model: model === undefined ? null : toColumnText(model),
   ...toSpentSummary({ costUsd: costUsd ?? null, costSource: costSource ?? null, usage: usage ?? null }),
   error_code: errorCode ?? null,
+  attempts: attempts === undefined ? null : stringifyWellFormed(attempts),
 });
 
 /** The columns of the summary that contain what a task has spent. */
@@ -196,4 +197,5 @@ export const toTaskSummary = (
   costSource: (row["cost_source"] ?? null) as TaskSummary["costSource"],
   usage: typeof row["usage"] === "string" ? (JSON.parse(row["usage"]) as TaskSummary["usage"]) : null,
   errorCode: (row["error_code"] ?? null) as TaskSummary["errorCode"],
+  attempts: typeof row["attempts"] === "string" ? (JSON.parse(row["attempts"]) as TaskSummary["attempts"]) : [],
 });

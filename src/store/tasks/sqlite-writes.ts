@@ -1,4 +1,4 @@
-import type { ExecutionResult } from "#contract";
+import { type ExecutionResult, stringifyWellFormed } from "#contract";
 import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
 import type { createApprovalOperations } from "../approvals/sqlite.ts";
 import type { BudgetStore } from "../budgets/interface.ts";
@@ -135,7 +135,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
   } satisfies Partial<TaskStore>;
 }
 
-/** The reports of what running tasks have spent. */
+/** The reports of what running tasks have spent, and of their attempts. */
 function createUsageReports(driver: SqliteDriver, { events, budgets }: Pick<Dependencies, "events" | "budgets">) {
   return {
     async reportUsageIfRunning(task, { spent, event }) {
@@ -168,6 +168,16 @@ function createUsageReports(driver: SqliteDriver, { events, budgets }: Pick<Depe
       );
       if (reached !== null) budgets.announceReached(task, reached);
     },
+    reportAttemptsIfRunning: (task, { attempts, events: reported }) =>
+      driver.write(
+        () => {
+          if (driver.get(selectRun, task.seq, task.restarts) === undefined) return false;
+          driver.run("UPDATE task_summary SET attempts = ? WHERE task = ?", stringifyWellFormed(attempts), task.seq);
+          for (const event of reported) events.append(task, event);
+          return true;
+        },
+        { lazy: true, patient: true },
+      ),
   } satisfies Partial<TaskStore & BudgetStore>;
 }
 
@@ -217,12 +227,12 @@ function insertTask(
 
 /** Stores what a result adds to the summary of its task. */
 function keepSummary(driver: SqliteDriver, seq: number, result: ExecutionResult): void {
-  const { model, cost_usd, cost_source, usage: tokens, error_code } = toEndedSummary(result);
+  const { model, cost_usd, cost_source, usage: tokens, error_code, attempts } = toEndedSummary(result);
   driver.run(
-    `INSERT INTO task_summary (task, model, cost_usd, cost_source, usage, error_code) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO task_summary (task, model, cost_usd, cost_source, usage, error_code, attempts) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (task) DO UPDATE SET model = coalesce(excluded.model, model), cost_usd = excluded.cost_usd,
-       cost_source = excluded.cost_source, usage = excluded.usage, error_code = excluded.error_code`,
-    ...[seq, model, cost_usd, cost_source, tokens, error_code],
+       cost_source = excluded.cost_source, usage = excluded.usage, error_code = excluded.error_code, attempts = excluded.attempts`,
+    ...[seq, model, cost_usd, cost_source, tokens, error_code, attempts],
   );
 }
 

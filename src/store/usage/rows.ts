@@ -3,7 +3,7 @@ import { isProbe, type Task } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Finish } from "../tasks/interface.ts";
 import type { StoredRow } from "../tasks/rows.ts";
-import { addCounts, type UsageCounts, type UsageDimension, type UsageSplit, type UsageSum, usageCounts } from "./interface.ts";
+import { addCounts, noCounts, type UsageCounts, type UsageDimension, type UsageSplit, type UsageSum, usageCounts } from "./interface.ts";
 
 /** The table of each dimension, and the SQL of its key. */
 export const usageSources: Readonly<Record<UsageDimension, { table: string; key: string }>> = {
@@ -111,21 +111,18 @@ export function createUsageRollup() {
       for (const end of ends) {
         const { task } = end;
         if (isFreeProbe(end)) continue;
-        const { tenant, provider, agentId } = task;
+        const { tenant, agentId } = task;
         const hour = Math.floor(end.now / HOUR_MS);
         if (hour !== currentHour) known.clear();
         currentHour = hour;
-        const model = modelOf(end);
-        const [, agent_id = OTHER, shownModel = OTHER] = chooseKey(`usage ${tenant}`, [
-          [provider, agentId, model],
-          [provider, OTHER, model],
-          [provider, OTHER, OTHER],
-        ]);
-        add(
-          usage,
-          { hour, tenant, provider, agent_id, model: shownModel, ...toCounts(end, { isParent: end.finish.hasChildren === true }) },
-          usageKey,
-        );
+        for (const { provider, model, counts } of countByAttempt(end)) {
+          const [, agent_id = OTHER, shownModel = OTHER] = chooseKey(`usage ${tenant}`, [
+            [provider, agentId, model],
+            [provider, OTHER, model],
+            [provider, OTHER, OTHER],
+          ]);
+          add(usage, { hour, tenant, provider, agent_id, model: shownModel, ...counts }, usageKey);
+        }
         for (const [label, text] of Object.entries(task.request.labels ?? {})) {
           const wellFormed = text.toWellFormed();
           const [name = OTHER, value = OTHER] = chooseKey(`labels ${tenant}`, [
@@ -175,20 +172,47 @@ function toCounts({ task, from, finish, now }: TaskEnd, { isParent }: { isParent
     failed: state === "failed" ? 1 : 0,
     cancelled: state === "cancelled" ? 1 : 0,
     duration_ms: from === "running" && !isParent ? toAmount(now - (task.startedAt ?? now)) : 0,
-    input_tokens: toAmount(usage?.inputTokens),
-    output_tokens: toAmount(usage?.outputTokens),
-    cache_read_tokens: toAmount(usage?.cacheReadTokens),
-    cache_write_tokens: toAmount(usage?.cacheWriteTokens),
+    ...toUsageCounts(usage),
     usage_unknown: usage === undefined && !isFree ? 1 : 0,
     cost_micros: toAmount(costUsd === undefined ? 0 : costUsd * 1e6),
     cost_unknown: costUsd === undefined && !isFree ? 1 : 0,
   };
 }
 
+/** What one adapter and model have added to a task. */
+interface AdapterCounts {
+  provider: string;
+  model: string;
+  counts: UsageCounts;
+}
+
+/**
+ * Counts a task with the adapter of its last attempt, and what earlier attempts have used with their adapters. The result of the task
+ * contains the sum of all.
+ */
+function countByAttempt(end: TaskEnd): AdapterCounts[] {
+  const { task, finish } = end;
+  const isParent = finish.hasChildren === true;
+  const counts = toCounts(end, { isParent });
+  const started = isParent ? [] : (finish.result.attempts ?? []).filter(({ startedAt }) => startedAt !== null);
+  const earlier = started.slice(0, -1).map(({ provider, model, usage, costUsd }): AdapterCounts => {
+    const own = { ...toUsageCounts(usage ?? undefined), cost_micros: toAmount((costUsd ?? 0) * 1e6) };
+    return { provider, model: toModelKey(model ?? ""), counts: { ...noCounts(), ...own } };
+  });
+  for (const { counts: own } of earlier) for (const name of usageCounts) counts[name] = Math.max(0, counts[name] - own[name]);
+  return [...earlier, { provider: started.at(-1)?.provider ?? task.provider, model: modelOf(end), counts }];
+}
+
+const toUsageCounts = (usage: ExecutionResult["usage"]) => ({
+  input_tokens: toAmount(usage?.inputTokens),
+  output_tokens: toAmount(usage?.outputTokens),
+  cache_read_tokens: toAmount(usage?.cacheReadTokens),
+  cache_write_tokens: toAmount(usage?.cacheWriteTokens),
+});
+
 const toAmount = (amount = 0): number => Math.round(Math.min(Math.max(amount, 0), MAX_AMOUNT));
 
 /** The model that ran the task, or the requested one; empty if neither is known. */
-const modelOf = ({ task, finish }: TaskEnd): string =>
-  toColumnText(finish.result.model ?? task.request.model ?? "")
-    .slice(0, MAX_MODEL)
-    .toWellFormed();
+const modelOf = ({ task, finish }: TaskEnd): string => toModelKey(finish.result.model ?? task.request.model ?? "");
+
+const toModelKey = (model: string): string => toColumnText(model).slice(0, MAX_MODEL).toWellFormed();

@@ -42,7 +42,7 @@ export function taskListConformance(subject: StoreSubject): void {
       const labels = { team: "docs", "ticket/id": "7=8 é" };
       const request = { ...newTask().request, message: "\n  Find the \0 bug \n in main.ts", model: "requested", labels };
       const summaryOf = async (store: Store) => (await store.listTasks({ tenant: "default" }, { before: null, limit: 1 }))[0]?.summary;
-      const unknown = { costUsd: null, costSource: null, usage: null, errorCode: null, labels };
+      const unknown = { costUsd: null, costSource: null, usage: null, errorCode: null, attempts: [], labels };
 
       test("summaries contain title and requested model before the end, and usage, cost and the actual model after it", async () => {
         const { store } = await open();
@@ -54,7 +54,7 @@ export function taskListConformance(subject: StoreSubject): void {
         const cost = { costUsd: 0.125, costSource: "priced" } as const;
         const result: ExecutionResult = { status: "ok", durationMs: 5, connection: "in-process", model: "actual", usage, ...cost };
         await store.finishTaskIfRunning(task, newFinish({ result }));
-        const after = { title: before.title, model: "actual", usage, ...cost, errorCode: null, labels };
+        const after = { title: before.title, model: "actual", usage, ...cost, errorCode: null, attempts: [], labels };
         expect(await summaryOf(store)).toEqual(after);
         expect((await store.findStoredTask("default", "task-1"))?.summary).toEqual(after);
       });
@@ -73,6 +73,29 @@ export function taskListConformance(subject: StoreSubject): void {
         await claim(store);
         expect(await store.reportUsageIfRunning(task, { spent: { ...spent, costUsd: 1 }, event })).toBe(false);
         expect(await summaryOf(store)).toMatchObject(spent);
+      });
+
+      test("summaries contain the attempts of a running task that have ended, also after a requeue", async () => {
+        const { store, published } = await open();
+        const task = await started(store, { request });
+        const attempt = {
+          number: 1,
+          provider: "command",
+          model: null,
+          startedAt: null,
+          errorCode: null,
+          reason: "\ud800",
+          usage: null,
+          costUsd: null,
+        };
+        const event = { type: "execution.attempt", data: '{"number":1}' } as const;
+        expect(await store.reportAttemptsIfRunning(task, { attempts: [attempt], events: [event, event] })).toBe(true);
+        const stored = [{ ...attempt, reason: "\ufffd" }];
+        expect((await summaryOf(store))?.attempts).toEqual(stored);
+        expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.attempt", "execution.attempt"]);
+        await store.requeueTaskIfRunning(task);
+        expect(await store.reportAttemptsIfRunning(task, { attempts: [], events: [event] })).toBe(false);
+        expect((await summaryOf(store))?.attempts).toEqual(stored);
       });
 
       test("summaries keep the requested model and contain the error code of a task that fails, also in the queue", async () => {

@@ -30,6 +30,9 @@ function simulate({
   const queued: SimulatedTask[] = [];
   const running: SimulatedTask[] = [];
   const started: SimulatedTask[] = [];
+  /** The adapters whose slots running tasks have after they have left their own; null while they wait. */
+  const moved = new Map<SimulatedTask, LaneTask>();
+  const withoutSlot = new Set<SimulatedTask>();
   let writes: (() => () => void)[] = [];
   let seq = 0;
   let childrenOnly = false;
@@ -61,8 +64,11 @@ function simulate({
     return waitingOf(tenant) >= (queueLimit * weightOf(tenant)) / (weightOf(tenant) + others) ? "bridge" : null;
   }
 
+  /** The adapter whose slot a running task has; undefined if it waits for one. */
+  const slotOf = (task: SimulatedTask): string | undefined => (withoutSlot.has(task) ? undefined : (moved.get(task) ?? task).provider);
+
   const loadOf = (tenant: string, provider: string): number =>
-    running.filter((task) => task.tenant === tenant && task.provider === provider).length / quotaOf(tenant).weight;
+    running.filter((task) => task.tenant === tenant && slotOf(task) === provider).length / quotaOf(tenant).weight;
 
   /** The task that the store starts for a claim, or null. */
   function start({ filter: { provider, tenant, kind, exceptAgents } }: Claim): SimulatedTask | null {
@@ -95,6 +101,10 @@ function simulate({
     fillAll(task === null ? scheduler.withdrawClaim(claim) : scheduler.confirmStart(claim, task));
 
   function fill(provider: string): void {
+    for (const task of withoutSlot) {
+      const next = moved.get(task) as LaneTask;
+      if (next.provider === provider && scheduler.enterSlot(next)) withoutSlot.delete(task);
+    }
     for (let claim = scheduler.claimSlot(provider); claim !== null; claim = scheduler.claimSlot(provider)) take(claim);
   }
 
@@ -164,9 +174,20 @@ function simulate({
         const index = running.indexOf(task);
         if (index !== -1) running.splice(index, 1);
         return () => {
-          if (index !== -1) fillAll(scheduler.releaseSlot(task));
+          if (index === -1) return;
+          const freed = withoutSlot.delete(task) ? [] : scheduler.leaveSlot(moved.get(task) ?? task);
+          fillAll([...freed, ...scheduler.endRun(task)]);
         };
       });
+    },
+    /** The task goes on with another adapter, and waits for a slot of it without keeping its own. */
+    move(task: SimulatedTask | undefined, provider: string) {
+      if (task === undefined || withoutSlot.has(task)) return;
+      const left = moved.get(task) ?? task;
+      moved.set(task, { ...task, provider });
+      withoutSlot.add(task);
+      fillAll(scheduler.leaveSlot(left));
+      fill(provider);
     },
     cancel(task: SimulatedTask | undefined) {
       if (task === undefined) return;
@@ -199,9 +220,10 @@ function simulate({
     /** No slot is free while a task may start, and the counts are right. */
     check() {
       for (const { provider, running: taken, queued: waiting, maxConcurrent } of scheduler.listLanes()) {
-        expect(taken).toBe(running.filter((task) => task.provider === provider).length);
+        expect(taken).toBe(running.filter((task) => slotOf(task) === provider).length);
         expect(waiting).toBe(queued.filter((task) => task.provider === provider).length);
         expect(taken).toBeLessThanOrEqual(maxConcurrent);
+        if (taken < maxConcurrent) expect([...withoutSlot].filter((task) => moved.get(task)?.provider === provider)).toEqual([]);
         if (taken < maxConcurrent) expect(queued.filter((task) => task.provider === provider && mayStart(task))).toEqual([]);
       }
       for (const tenant of TENANTS) expect(scheduler.findFullQueue({ tenant, agentId: "x" })).toBe(findFullQueue(tenant));
@@ -222,6 +244,7 @@ const anyAction = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant("enqueue" as const), task: anyTask }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("end" as const), index: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("cancel" as const), index: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("move" as const), index: fc.nat(20), provider: fc.constantFrom("p", "q") }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("quota" as const), tenant: fc.constantFrom("A", "B", "C"), quota: anyQuota }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("commit" as const) }) },
 );
@@ -240,6 +263,7 @@ function runCase({ slots, quotas, actions }: Case, { inTurn }: { inTurn: boolean
     if (action.do === "enqueue") simulation.enqueue(action.task);
     else if (action.do === "end") simulation.end(running[action.index % Math.max(running.length, 1)]);
     else if (action.do === "cancel") simulation.cancel(queued[action.index % Math.max(queued.length, 1)]);
+    else if (action.do === "move") simulation.move(running[action.index % Math.max(running.length, 1)], action.provider);
     else if (action.do === "quota") simulation.setQuota(action.tenant, action.quota);
     else simulation.commit();
     if (inTurn) simulation.check();

@@ -19,6 +19,34 @@ afterAll(async () => {
 const check = (body: object, headers = {}) =>
   bridge.call("POST", "/api/v2/dispatch/check", { body: { provider: "memory", ...body }, headers });
 
+test("a check lists where a dispatch with fallbacks could run, and why not elsewhere", async () => {
+  const fallbacks = [{ provider: "absent" }, { provider: "narrow", model: "large" }];
+  const { body } = await check({ provider: "memory", agentId: "writer", message: "Hello.", fallbacks, outputSchema: { type: "object" } });
+  expect(body.task.candidates).toEqual([
+    { provider: "memory", model: null, canRun: true, reason: null },
+    { provider: "absent", model: null, canRun: false, reason: "The adapter absent is offline. GET /api/v2/adapters reports the reason." },
+    {
+      provider: "narrow",
+      model: "large",
+      canRun: false,
+      reason: expect.stringContaining("outputStrategy the adapter narrow does not support this"),
+    },
+  ]);
+});
+
+test.each<[string, object, number, string, string]>([
+  ["an unknown adapter", { fallbacks: [{ provider: "nobody" }] }, 422, "fallbacks.0.provider", "is not a loaded adapter"],
+  ["the adapter itself", { fallbacks: [{ provider: "memory" }] }, 422, "fallbacks.0.provider", "to try memory again, send retry instead"],
+  ["an adapter twice", { fallbacks: [{ provider: "narrow" }, { provider: "narrow" }] }, 400, "fallbacks", "must name each provider once"],
+  ["five adapters", { fallbacks: Array.from("abcde", (provider) => ({ provider })) }, 400, "fallbacks", "4"],
+  ["an unknown error", { retry: { max: 1, on: ["timeout"] } }, 400, "retry.on.0", "rate_limited"],
+  ["no retries", { retry: { max: 0, on: ["model_error"] } }, 400, "retry.max", "1"],
+])("a check rejects fallbacks and retries that name %s", async (_, fields, status, path, message) => {
+  const { body } = await check({ provider: "memory", agentId: "writer", message: "Hello.", ...fields });
+  expect(body.wouldAnswer).toBe(status);
+  expect(body.problem.errors).toEqual([{ path, message: expect.stringContaining(message) }]);
+});
+
 test("a check returns the task that a dispatch would create, and creates none", async () => {
   const { status, body } = await check({ taskId: "never", agentId: "writer", message: "Look.", timeout: 30, profile: "inspect" });
   expect(status).toBe(200);
@@ -29,6 +57,7 @@ test("a check returns the task that a dispatch would create, and creates none", 
       ...{ provider: "memory", agentId: "writer", replayed: false, connection: "in-process", queueAhead: 0 },
       resolved: { model: null, profile: "inspect", approvals: "deny", timeoutSeconds: 30 },
       council: null,
+      candidates: [],
       warnings: [],
     },
   });

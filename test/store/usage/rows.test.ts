@@ -55,6 +55,35 @@ test("a probe adds what it has used", () => {
   expect(sumOne({ task: probe, result: { costUsd: 0.5 } })).toMatchObject({ cost_micros: 500_000, completed: 1 });
 });
 
+test("the attempts of a task add what they have used to their own adapters, and the task counts for the last one", () => {
+  const attempt = { startedAt: "2026-01-01T00:00:00.000Z", reason: null, model: null } as const;
+  const attempts = [
+    {
+      ...attempt,
+      number: 1,
+      provider: "first",
+      errorCode: "rate_limited" as const,
+      usage: { inputTokens: 4, outputTokens: 1 },
+      costUsd: 0.25,
+    },
+    { ...attempt, number: 2, provider: "skipped", startedAt: null, errorCode: null, usage: null, costUsd: null },
+    { ...attempt, number: 3, provider: "second", errorCode: null, usage: { inputTokens: 6, outputTokens: 3 }, costUsd: 0.5 },
+  ];
+  const result = { model: "large", usage: { inputTokens: 10, outputTokens: 4 }, costUsd: 0.75, attempts };
+  expect(createUsageRollup().sum([endOf({ task: { provider: "first" }, result })]).usage).toEqual([
+    expect.objectContaining({
+      provider: "first",
+      model: "",
+      completed: 0,
+      failed: 0,
+      input_tokens: 4,
+      output_tokens: 1,
+      cost_micros: 250_000,
+    }),
+    expect.objectContaining({ provider: "second", model: "large", completed: 1, input_tokens: 6, output_tokens: 3, cost_micros: 500_000 }),
+  ]);
+});
+
 describe("what a task adds", () => {
   test.each<[string, EndFields, object]>([
     [

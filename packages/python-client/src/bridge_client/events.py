@@ -34,6 +34,24 @@ class ExecutionStartedEvent(_Envelope):
     data: ExecutionStartedData
 
 
+class ExecutionAttemptData(_Data):
+    number: int
+    provider: str
+    model: Optional[str]
+    #: None if the candidate was skipped.
+    errorCode: Optional[str]
+    reason: Optional[str]
+    #: `provider` and `model` of what is tried next; None if nothing is.
+    next: Optional[dict[str, Optional[str]]]
+
+
+class ExecutionAttemptEvent(_Envelope):
+    """An attempt has failed, or a candidate was skipped, and others follow."""
+
+    type: Literal["execution.attempt"]
+    data: ExecutionAttemptData
+
+
 class AssistantTextData(_Data):
     content: str
 
@@ -237,6 +255,7 @@ class CallbackDeadEvent(_Envelope):
 #: One event of a task. `type` determines the fields of `data`. Later versions of Bridge can add types: ignore them.
 BridgeEvent = Union[
     ExecutionStartedEvent,
+    ExecutionAttemptEvent,
     AssistantTextEvent,
     AssistantTextDiscardedEvent,
     ToolInvokedEvent,

@@ -105,6 +105,11 @@ class DispatchRequest(_DispatchRequest, total=False):
     approvals: Literal["ask", "deny", "allow"]
     #: What Bridge does with a task that was interrupted by a crash of Bridge; `retry` runs it at most once more.
     onInterrupt: Literal["fail", "retry"]
+    #: Adapters on which the task runs if its adapter cannot run it, or if the vendor of its model rejects calls: at most 4
+    #: with `provider` and optionally `model`.
+    fallbacks: list[dict[str, str]]
+    #: `{"max": 2, "on": ["rate_limited", "model_error"]}`: how often the adapter is tried again after these errors.
+    retry: dict[str, Any]
     #: Tags that the node which runs the task must have; `node:<name>` names one node. At most 16.
     runsOn: list[str]
     #: At most 16 labels, by which lists can be filtered.
@@ -199,6 +204,23 @@ class _ExecutionResult(TypedDict):
     connection: str
 
 
+class Attempt(TypedDict):
+    """An attempt of a task, or a candidate that was skipped."""
+
+    number: int
+    provider: str
+    #: None for the default of the runtime.
+    model: Optional[str]
+    #: None if the candidate was skipped.
+    startedAt: Optional[str]
+    #: None if the attempt succeeded or was skipped.
+    errorCode: Optional[str]
+    #: Why the attempt failed, or why the candidate was skipped.
+    reason: Optional[str]
+    usage: Optional[NormalizedUsage]
+    costUsd: Optional[float]
+
+
 class ExecutionResult(_ExecutionResult, total=False):
     """Result of a task."""
 
@@ -215,6 +237,8 @@ class ExecutionResult(_ExecutionResult, total=False):
     conversationMessages: list[ConversationMessage]
     errorCode: str
     error: str
+    #: Absent if the dispatch has neither fallbacks nor retry.
+    attempts: list[Attempt]
 
 
 class CallbackDelivery(TypedDict):
@@ -251,6 +275,8 @@ class ListedTask(TypedDict):
     #: runtime or priced; None if the cost is unknown.
     costSource: Optional[str]
     errorCode: Optional[str]
+    #: The attempts that have ended, and the candidates that were skipped. Empty without fallbacks and retry.
+    attempts: list[Attempt]
     labels: dict[str, str]
     createdAt: str
     startedAt: Optional[str]
