@@ -90,8 +90,7 @@ const LAST_WRITES_MS = 3_000;
  * once.
  */
 export function createDispatcher({ runTraceparent = ({ traceparent }) => traceparent, ...given }: DispatcherOptions) {
-  const limits = { stopGraceMs: STOP_GRACE_MS, lastWritesMs: LAST_WRITES_MS, retryMs: RETRY_MS };
-  const options = { ...createDefaults(given), ...limits, ...given, runTraceparent };
+  const options = { ...createDefaults(given), ...given, runTraceparent };
   const { store, adapters, view, logger, stopGraceMs, lastWritesMs } = options;
   const isRefusing = (): boolean => isDraining() && sharing.refusesWhileDraining;
   const scheduler = createScheduler({ ...options, ownNode: view.self.id });
@@ -102,8 +101,8 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
   const guards = createSpendingGuards({ ...options, running });
   const findObstacle = createFindObstacle(options);
-  const runParts = { ...options, guards, cooldowns: options.registry.cooldowns, findRejection, findObstacle };
-  const runInSlot = createRunInSlot({ ...runParts, scheduler, running, recordEnd, onStarted: stops.onStarted });
+  const runParts = { guards, cooldowns: options.registry.cooldowns, findRejection, findObstacle, onStarted: stops.onStarted };
+  const runInSlot = createRunInSlot({ ...options, ...runParts, scheduler, running, recordEnd });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
   const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });
@@ -196,6 +195,7 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
 const createDefaults = ({ store, logger, budgets }: DispatcherOptions) => ({
   pricing: createPricing(null, logger),
   vendorOf: () => undefined,
+  ...{ retryMs: RETRY_MS, stopGraceMs: STOP_GRACE_MS, lastWritesMs: LAST_WRITES_MS },
   budgets: budgets ?? createBudgets({ store, logger, file: null, reserveUsd: 0 }),
 });
 

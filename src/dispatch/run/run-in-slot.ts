@@ -37,7 +37,7 @@ export function createRunInSlot(options: RunInSlotOptions) {
     }
     const run = runTask(task, slot, { ...options, isChildToolOpen: running.isChildToolOpen, onSpent: guards.onSpent });
     running.add(run);
-    guards.onStarted(run, { holdsCalls: adapter.capabilities().holdsModelCalls === true });
+    guards.onStarted(run);
     options.onStarted(run);
     metrics.executionsInFlight.inc({ provider });
     // The system clock may have been set back while the task waited.

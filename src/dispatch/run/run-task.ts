@@ -32,6 +32,8 @@ export interface Run {
   readonly task: Task;
   /** The adapter of the current attempt. */
   readonly provider: string;
+  /** Whether Bridge can hold the current attempt between two calls of its model. */
+  readonly holdsModelCalls: boolean;
   /** The trace context that the task passes on; null if the task belongs to no trace. */
   readonly traceparent: string | null;
   /** Whether the task may have child tasks. Only a running task starts some. */
@@ -161,6 +163,9 @@ export function runTask(task: Task, slot: Slot, options: RunOptions): Run {
     setChildSpent: (...spent) => attempts.current().meter.setChild(...spent),
     get provider() {
       return attempts.current().provider;
+    },
+    get holdsModelCalls() {
+      return attempts.current().adapter?.capabilities().holdsModelCalls === true;
     },
     ...{ remainingMs: clocks.remainingMs, touch: clocks.touch, pauseClocks: clocks.pause },
     get isOver() {

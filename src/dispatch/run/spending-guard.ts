@@ -22,7 +22,7 @@ interface SpendingGuardOptions {
   /** The budget of the dispatch; null without one. */
   own: SpendingCap | null;
   /** Whether Bridge is asked before each call of the model, and can refuse it. Otherwise only a stop of the task ends its spending. */
-  holdsCalls: boolean;
+  holdsCalls(): boolean;
   /** Stops the task. */
   stop(reason: string): void;
   /** Asks a person for a higher maximum of the dispatch; null: the task stops at its maximum. */
@@ -62,7 +62,7 @@ export function createSpendingGuard({ own, holdsCalls, stop, ask }: SpendingGuar
   }
 
   function stopIfReached(): void {
-    const reason = holdsCalls ? null : findReason();
+    const reason = holdsCalls() ? null : findReason();
     if (reason !== null) stop(reason);
   }
 

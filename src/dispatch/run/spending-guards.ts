@@ -30,14 +30,14 @@ export function createSpendingGuards({ store, budgets, running, metrics, logger 
   const guards = new Map<number, { run: Run; guard: SpendingGuard; meter(spent: Spent): void }>();
 
   /** Call it with each run as soon as it is registered. */
-  function onStarted(run: Run, { holdsCalls }: { holdsCalls: boolean }): void {
+  function onStarted(run: Run): void {
     const { task } = run;
     const { budget } = task.request;
     if (budget === undefined && !budgets.exist()) return;
     const guard = createSpendingGuard({
-      ...{ own: budget === undefined ? null : toCap(budget), holdsCalls, ask: null },
+      ...{ own: budget === undefined ? null : toCap(budget), holdsCalls: () => run.holdsModelCalls, ask: null },
       stop(reason) {
-        if (run.stop("budget_exceeded", reason)) metrics.budgetStops.inc({ provider: task.provider });
+        if (run.stop("budget_exceeded", reason)) metrics.budgetStops.inc({ provider: run.provider });
       },
     });
     guards.set(task.seq, { run, guard, meter: createFamilyMeter(task) });
@@ -83,7 +83,7 @@ export function createSpendingGuards({ store, budgets, running, metrics, logger 
     /** Whether a task may call its model, by its own budgets and those of its ancestors. Never rejects. */
     async mayCallModel(provider: string, handle: string): Promise<SpendingAnswer> {
       let run = running.find(handle);
-      if (run?.task.provider !== provider) return ALLOWED;
+      if (run?.provider !== provider) return ALLOWED;
       for (; run !== undefined; run = running.findParent(run.task)) {
         const answer = (await guards.get(run.task.seq)?.guard.mayCall()) ?? ALLOWED;
         if (!answer.allowed) return answer;

@@ -20,7 +20,12 @@ function open({
     asked.push(spent.costUsd ?? 0);
     return (decide as () => SpendingDecision)();
   };
-  const guard = createSpendingGuard({ own, holdsCalls, stop: (reason) => void stops.push(reason), ask: decide === undefined ? null : ask });
+  const guard = createSpendingGuard({
+    own,
+    holdsCalls: () => holdsCalls,
+    stop: (reason) => void stops.push(reason),
+    ask: decide === undefined ? null : ask,
+  });
   return { ...guard, stops, asked };
 }
 
