@@ -112,7 +112,6 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const { admitTask, checkTask } = createAdmission({ ...options, checkRequest, spending, scheduler, enqueue, isRefusing, findPlace });
   const runChild = createRunChildTask({ ...options, running, checkRequest, spending, enqueue, ownNode: view.self.id });
   const { drain, isDraining } = createDrain({ ...options, scheduler, queue, running, stops, endMs: stopGraceMs + lastWritesMs });
-  const deleteTask = createTaskDeletion({ store, unreleased: running.unreleased, logger });
 
   /** Tasks wait for the first check of their adapter. */
   function mayStart(provider: string): boolean {
@@ -153,7 +152,7 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     findObstacle,
     cancel,
     /** Deletes an ended task with its children and all data stored for them. Throws BridgeError: not_found, invalid_state. */
-    deleteTask,
+    deleteTask: createTaskDeletion({ store, unreleased: running.unreleased, logger }),
     ...createLimitedWaits(options),
     runChild,
     onAdapterEvent: running.onAdapterEvent,
