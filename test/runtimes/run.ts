@@ -2,15 +2,15 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { hashInputs, readPassedInputs, writePassedInputs } from "./inputs.ts";
-import { SAMPLE_SEED } from "./sample-seed.ts";
+import { SAMPLE_SEED, SAMPLED_DIRECTORY } from "./sample-seed.ts";
 
 const usage = `Usage: node test/runtimes/run.ts [--all | arguments of Vitest]
 
-Tests the real agent programs. The whole suite runs if one of its inputs (inputs.ts) has changed since it last passed: an adapter, what Bridge
-gives it or makes of its answers, a version, or a test. Otherwise a tenth of it runs, which the commit decides, with at least one test of each
-file.
+Tests the real agent programs. The suite runs if one of its inputs (inputs.ts) has changed since all of it last passed: an adapter, what
+Bridge gives it or makes of its answers, a version, or a test. Of the table that the programs play again through the model proxy, a tenth runs.
+Otherwise a tenth of the suite runs. The commit decides which tenth, with at least one test of each file.
 
-  --all   run the whole suite
+  --all   run the whole suite, and the whole table with the model proxy
 `;
 
 const repository = path.resolve(import.meta.dirname, "../..");
@@ -30,7 +30,8 @@ function runTests(): number {
   const inputs = hashInputs(repository);
   rmSync(results, { recursive: true, force: true });
   const seed = readCommit();
-  return runsAll || seed === null || readPassedInputs() !== inputs ? runAll(inputs) : runSample(seed);
+  if (runsAll || seed === null) return runAll(inputs);
+  return readPassedInputs() === inputs ? runSample(seed) : runAllButProxy(seed);
 }
 
 /** Returns null if git cannot read the repository, for example because it belongs to another user. */
@@ -45,6 +46,12 @@ function runAll(inputs: string): number {
   // Other programs than the locked ones prove nothing about these.
   if (status === 0 && process.env["BRIDGE_TEST_RUNTIMES_BIN"] === undefined) writePassedInputs(inputs);
   return status;
+}
+
+/** The proxy table repeats the table of the runtimes, which takes as long again. */
+function runAllButProxy(seed: string): number {
+  process.stdout.write("An input of the suite has changed. All of it runs, and a tenth of the table with the model proxy.\n");
+  return runVitest([], { [SAMPLE_SEED]: seed, [SAMPLED_DIRECTORY]: "/test/runtimes/proxy/" }) || runNode("test/runtimes/report.ts");
 }
 
 function runSample(seed: string): number {

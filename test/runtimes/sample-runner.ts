@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from "vitest";
-import { SAMPLE_SEED } from "./sample-seed.ts";
+import { SAMPLE_SEED, SAMPLED_DIRECTORY } from "./sample-seed.ts";
 
 /** A sample contains one of so many tests. */
 const SAMPLED_PART = 10;
@@ -10,7 +10,8 @@ const SAMPLED_PART = 10;
 export default class SampleRunner extends TestRunner {
   onBeforeRunFiles(files: readonly RunnerTestFile[]): void {
     const seed = process.env[SAMPLE_SEED] ?? "";
-    for (const file of files) skipOthers(file, chooseTests(testsOf(file), seed));
+    const directory = process.env[SAMPLED_DIRECTORY] ?? "";
+    for (const file of files) if (file.filepath.includes(directory)) skipOthers(file, chooseTests(testsOf(file), seed));
   }
 }
 
