@@ -15,6 +15,8 @@ export interface TaskOptions {
   profile?: "inspect" | "modify";
   approvals?: "ask" | "deny" | "allow";
   timeout?: number;
+  maxCost?: number;
+  maxTokens?: number;
   label?: Record<string, string>;
   schema?: string;
   file?: string[];
@@ -37,6 +39,7 @@ export const optionOfField: Readonly<Record<string, string>> = {
   profile: "--profile",
   approvals: "--approvals",
   timeoutSeconds: "--timeout",
+  budget: "--max-cost",
   labels: "--label",
   outputSchema: "--schema",
   files: "--file",
@@ -58,12 +61,14 @@ export function buildDispatch(options: TaskOptions, message: string): DispatchRe
 /** Returns the fields of a dispatch that the options set, except its id and its agent. */
 export function readTaskFields(options: TaskOptions): Partial<DispatchRequest> {
   const { provider, model, profile, approvals, timeout, label, schema, file, callback, resume, metadata, systemPrompt, cwd } = options;
+  const { maxCost: maxCostUsd, maxTokens } = options;
   const fields: Partial<DispatchRequest> = {
     ...{ resumeToken: resume, systemPrompt: systemPrompt === undefined ? undefined : readText("--system-prompt", systemPrompt) },
     ...((metadata !== undefined || cwd !== undefined) && {
       metadata: { ...(metadata !== undefined && readObject("--metadata", metadata)), ...(cwd !== undefined && { cwd }) },
     }),
     ...{ provider, model, profile, approvals, timeoutSeconds: timeout, labels: label, callbackUrl: callback },
+    ...((maxCostUsd !== undefined || maxTokens !== undefined) && { budget: { maxCostUsd, maxTokens } }),
     ...(schema !== undefined && { outputSchema: readObject("--schema", schema) }),
     ...(file !== undefined && { files: file.map(readFile) }),
     ...options.field,

@@ -69,5 +69,5 @@ function liveKindOf(name: string, args = ""): LiveKind | null {
 
 function valuesOf(name: string, args: string | undefined): readonly string[] {
   if (name === "completion") return ["bash", "zsh", "fish"];
-  return args === "[watch]" ? ["watch"] : [];
+  return args === "[watch]" ? ["watch"] : name === "budgets" ? ["adjust"] : [];
 }

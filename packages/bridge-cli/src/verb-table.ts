@@ -52,6 +52,8 @@ const taskOptions: readonly OptionEntry[] = [
   { flags: "--profile <profile>", text: "inspect: read only; modify: edit files and run commands", parse: parseTaskProfile },
   { flags: "--approvals <mode>", text: "what happens to calls that need permission", choices: ["ask", "deny", "allow"] },
   { flags: "--timeout <seconds>", text: "time limit of the task", parse: parseInteger(1, 86_400) },
+  { flags: "--max-cost <usd>", text: "US dollars that the task may spend", parse: parseAmount },
+  { flags: "--max-tokens <n>", text: "tokens that the task may use", parse: parseInteger(1, 999_999_999) },
   { flags: "--label <name=value>", text: "label of the task (repeatable)", parse: collectPairs },
   { flags: "--schema <json>", text: "JSON Schema of the output, or @ and a file that contains it" },
   { flags: "--file <[path=]file>", text: "file for the workspace of the agent (repeatable)", parse: collect },
@@ -309,6 +311,13 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/usage.ts"),
   },
   {
+    name: "budgets",
+    arguments: "[adjust] [name] [usd]",
+    summary: "List the budgets. With adjust, correct what is spent of one.",
+    options: [{ flags: "--reason <text>", text: "with adjust: stored with the change" }],
+    load: () => import("./verbs/budgets.ts"),
+  },
+  {
     name: "ui",
     summary: "Open the console, signed in, and print the link. It is valid once, within 60 seconds.",
     options: [{ flags: "--no-open", text: "only print the link" }],
@@ -347,6 +356,11 @@ export const verbs: readonly VerbEntry[] = [
   },
   { name: "version", summary: "Print the versions of this program and of Bridge.", load: () => import("./verbs/version.ts") },
 ];
+
+function parseAmount(text: string): number {
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError("It must be a number of US dollars, for example 2.5.");
+}
 
 function parseInteger(lowest: number, highest: number) {
   return (text: string): number => {

@@ -4,6 +4,7 @@ import type { BudgetAsk, BudgetLimit, BudgetUse } from "../../../src/store/budge
 import type { Store } from "../../../src/store/store.ts";
 import type { Finish, NewTask } from "../../../src/store/tasks/interface.ts";
 import type { Task } from "../../../src/task.ts";
+import { raceForBudget } from "./budget-race.ts";
 import { claim, createOpen, newFinish, newTask, type StoreSubject } from "./fixtures.ts";
 
 const HOUR = 3_600_000;
@@ -261,6 +262,11 @@ export function budgetConformance(subject: StoreSubject): void {
         now += 2 * HOUR;
         while ((await store.prune(HOUR, 100)) > 0);
         expect(await counts(store, at)).toMatchObject({ spentMicros: 0 });
+      });
+
+      test("200 tasks that race for a budget never reserve more than it has", async () => {
+        const { store } = await open();
+        await raceForBudget([store]);
       });
 
       const step = fc.record({
