@@ -51,10 +51,13 @@ async function startLoadedBridge(): Promise<BridgeProgram> {
     { name: "dead", url: `${deadOrigin}/webhook`, secrets, types },
   ];
   await writeFile(webhooksFile, JSON.stringify(webhooks));
+  const budgetsFile = path.join(dataDir, "budgets.json");
+  await writeFile(budgetsFile, JSON.stringify([{ name: "month", per: "month", maxCostUsd: 200 }]));
   const bridge = await startBridgeProgram(dataDir, {
     BRIDGE_DATABASE_URL: database.urlAt(database.port),
     BRIDGE_ADAPTERS: path.join(import.meta.dirname, "loaded-adapter.ts"),
     BRIDGE_WEBHOOKS_FILE: webhooksFile,
+    BRIDGE_BUDGETS_FILE: budgetsFile,
     BRIDGE_PUBLIC_URL: "http://127.0.0.1:8787",
     BRIDGE_CALLBACK_RETRIES: "1",
     BRIDGE_CALLBACK_BACKOFF_MS: "1",

@@ -63,6 +63,8 @@ describe("a Bridge with faults", () => {
       filter: { provider: "loaded" },
     };
     await writeFile(path.join(checkout, "webhooks.json"), JSON.stringify([webhook]));
+    const budget = { name: "month", scope: { agentId: "spender" }, per: "month", maxCostUsd: 200 };
+    await writeFile(path.join(checkout, "budgets.json"), JSON.stringify([budget]));
     bridge = await startBridgeProgram(
       dataDir,
       {
@@ -73,6 +75,7 @@ describe("a Bridge with faults", () => {
         BRIDGE_CALLBACK_RETRIES: "1",
         BRIDGE_CALLBACK_BACKOFF_MS: "3600000",
         BRIDGE_WEBHOOKS_FILE: path.join(checkout, "webhooks.json"),
+        BRIDGE_BUDGETS_FILE: path.join(checkout, "budgets.json"),
         BRIDGE_PUBLIC_URL: "http://127.0.0.1:8787",
         BRIDGE_IDLE_SECONDS: "0",
       },
@@ -156,6 +159,13 @@ describe("a Bridge with faults", () => {
     for (const taskId of ["ask-1", "ask-2"]) await taskInState(bridge, taskId, "completed");
     const { data } = await read(bridge, "/api/v2/approvals?state=rejected");
     expect(data).toMatchObject([{ taskId: "ask-2", reason: "Not on a Friday." }]);
+  });
+
+  test("a budget that is nearly spent is found and adjusted", async () => {
+    const [found, adjusted] = await follow("BridgeBudgetNearlySpent", operator, { BUDGET: "month", USD: "12.5" });
+    expect(found).toMatch(/month/);
+    expect(adjusted).toContain("month");
+    expect((await read(bridge, "/api/v2/budgets")).data).toMatchObject([{ name: "month", spentUsd: 12.5 }]);
   });
 
   test("callbacks and webhooks that failed are found and redelivered", async () => {
