@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const allSettings = listAllSettings();
 const hash = "a".repeat(64);
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-const programDefaults = { command: undefined, connection: undefined, home: "agent", env: [] };
+const programDefaults = { command: undefined, connection: undefined, home: "agent", env: [], modelProxy: "off" };
 const modelDefaults = { maxSteps: 50 };
 const load = (environment: Record<string, string>) => loadConfig(environment).config;
 
@@ -77,7 +77,7 @@ test("an empty environment results in the documented defaults", () => {
       "deep-council": { maxRuns: 200 },
       command: { argv: undefined, env: [], approvals: false },
       claude: { ...programDefaults, ...modelDefaults, apiModel: "claude-opus-5-5", acpCommand: undefined },
-      "claude-agent-sdk": { package: undefined, command: undefined, home: "agent", env: [] },
+      "claude-agent-sdk": { package: undefined, command: undefined, home: "agent", env: [], modelProxy: "off" },
       codex: { ...programDefaults, ...modelDefaults, apiModel: "gpt-6.1-sol", acpCommand: undefined },
       gemini: { ...programDefaults, ...modelDefaults, apiModel: "gemini-pro-latest" },
       "gloo-ai": {
@@ -292,6 +292,17 @@ const table: Record<string, Row> = {
     bad: ["0", "601", "1.5"],
   },
   BRIDGE_APPROVAL_SECONDS: { good: [["0", ({ approvalSeconds }) => approvalSeconds, 0]], bad: ["86401"] },
+  BRIDGE_MODEL_PROXY: {
+    good: [
+      [
+        "on,gemini=off",
+        ({ adapterSettings }) =>
+          ["claude", "claude-agent-sdk", "codex", "gemini", "opencode"].map((name) => adapterSettings[name]?.["modelProxy"]),
+        Array(5).fill("on,gemini=off"),
+      ],
+    ],
+    bad: ["yes", "on,off", "on,cladue=off", "claude=maybe"],
+  },
   BRIDGE_SANDBOX: { good: [["required", ({ sandbox }) => sandbox, "required"]], bad: ["on", "true"] },
   BRIDGE_COMMAND: {
     good: [['["node","a b.js"]', ({ adapterSettings }) => adapterSettings["command"]?.["argv"], ["node", "a b.js"]]],

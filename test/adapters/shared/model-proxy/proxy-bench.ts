@@ -30,8 +30,8 @@ export async function openVendor(listener: RequestListener) {
 }
 
 /** Opens a proxy. Closed at the end of the test. */
-export async function openProxy(findHost = lookup as HostLookup): Promise<ModelProxy> {
-  const proxy = await openModelProxy({ env: {}, lookup: findHost });
+export async function openProxy(findHost = lookup as HostLookup, env: Record<string, string> = {}): Promise<ModelProxy> {
+  const proxy = await openModelProxy({ env, lookup: findHost });
   onTestFinished(() => proxy.close());
   return proxy;
 }
