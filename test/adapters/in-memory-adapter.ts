@@ -151,5 +151,6 @@ const allAbilities: AdapterCapabilities = {
   management: false,
   approvals: true,
   cancellation: true,
+  reportsTools: true,
   outputStrategies: ["stream", "file", "structured"],
 };

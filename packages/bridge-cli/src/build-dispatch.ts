@@ -17,6 +17,8 @@ export interface TaskOptions {
   timeout?: number;
   maxCost?: number;
   maxTokens?: number;
+  fallback?: string[];
+  retry?: number;
   label?: Record<string, string>;
   schema?: string;
   file?: string[];
@@ -40,6 +42,8 @@ export const optionOfField: Readonly<Record<string, string>> = {
   approvals: "--approvals",
   timeoutSeconds: "--timeout",
   budget: "--max-cost",
+  fallbacks: "--fallback",
+  retry: "--retry",
   labels: "--label",
   outputSchema: "--schema",
   files: "--file",
@@ -69,11 +73,19 @@ export function readTaskFields(options: TaskOptions): Partial<DispatchRequest> {
     }),
     ...{ provider, model, profile, approvals, timeoutSeconds: timeout, labels: label, callbackUrl: callback },
     ...((maxCostUsd !== undefined || maxTokens !== undefined) && { budget: { maxCostUsd, maxTokens } }),
+    ...(options.fallback !== undefined && { fallbacks: options.fallback.map(readFallback) }),
+    ...(options.retry !== undefined && { retry: { max: options.retry, on: ["rate_limited", "model_error"] } }),
     ...(schema !== undefined && { outputSchema: readObject("--schema", schema) }),
     ...(file !== undefined && { files: file.map(readFile) }),
     ...options.field,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Reads `provider[=model]`. */
+function readFallback(text: string): { provider: string; model?: string } {
+  const [provider = "", ...model] = text.split("=");
+  return { provider, ...(model.length > 0 && { model: model.join("=") }) };
 }
 
 /** Returns a text, or with @ the content of a file. */

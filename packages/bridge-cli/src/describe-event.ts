@@ -22,6 +22,10 @@ function describeData({ type, data }: BridgeEvent): string {
       return `${data.toolName} ${toJson(data.input)}`;
     case "tool.completed":
       return `${data.toolName}${data.isError ? " failed" : ""} ${toJson(data.output)}`;
+    case "execution.attempt": {
+      const next = data.next === null ? "" : `; next ${data.next.provider}`;
+      return `${data.provider} ${data.errorCode ?? "was skipped"}: ${data.reason ?? ""}${next}`;
+    }
     case "usage.reported":
       return `${describeUsage(data.usage, data.costUsd)}; so far ${describeUsage(data.total.usage, data.total.costUsd)}`;
     case "budget.warning":
@@ -50,7 +54,7 @@ const MIN_TEXT_WIDTH = 20;
 function styleOf({ type }: BridgeEvent): Style {
   if (type === "execution.failed" || type === "callback.dead") return "red";
   if (type === "execution.completed" || type === "callback.delivered") return "green";
-  return type === "tool.approval_requested" || type === "budget.warning" ? "yellow" : "dim";
+  return type === "tool.approval_requested" || type === "budget.warning" || type === "execution.attempt" ? "yellow" : "dim";
 }
 
 const toJson = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));

@@ -54,6 +54,8 @@ const taskOptions: readonly OptionEntry[] = [
   { flags: "--timeout <seconds>", text: "time limit of the task", parse: parseInteger(1, 86_400) },
   { flags: "--max-cost <usd>", text: "US dollars that the task may spend", parse: parseAmount },
   { flags: "--max-tokens <n>", text: "tokens that the task may use", parse: parseInteger(1, 999_999_999) },
+  { flags: "--fallback <adapter[=model]>", text: "adapter to continue on if the vendor rejects calls (repeatable)", parse: collect },
+  { flags: "--retry <n>", text: "how often to try again after rate_limited and model_error", parse: parseInteger(1, 5) },
   { flags: "--label <name=value>", text: "label of the task (repeatable)", parse: collectPairs },
   { flags: "--schema <json>", text: "JSON Schema of the output, or @ and a file that contains it" },
   { flags: "--file <[path=]file>", text: "file for the workspace of the agent (repeatable)", parse: collect },

@@ -66,6 +66,29 @@ describe("brg dispatch", () => {
     expect((await run(["tasks", "--json=taskId"])).stdout).toBe(before);
   });
 
+  test("brg dispatch names fallbacks and retries, and brg task shows what was tried", async () => {
+    const id = "tried-1";
+    const { exitCode } = await run([
+      ...task,
+      "--id",
+      id,
+      "--fallback",
+      "narrow=large:1=2",
+      "--fallback",
+      "absent",
+      "--retry",
+      "1",
+      "limit",
+    ]);
+    expect(exitCode).not.toBe(0);
+    expect(await requestOf(id)).toMatchObject({
+      fallbacks: [{ provider: "narrow", model: "large:1=2" }, { provider: "absent" }],
+      retry: { max: 1, on: ["rate_limited", "model_error"] },
+    });
+    expect((await run(["task", id])).stdout).toContain("memory (rate_limited), narrow (rate_limited), absent (skipped)");
+    expect((await run(["tail", id, "--json"])).stdout).toContain('"type":"execution.attempt"');
+  });
+
   test("brg dispatch prints only the id with --detach, and the stored task with --json", async () => {
     expect(await run([...task, "--id", "detached-1", "--detach", "Hello."])).toEqual({ exitCode: 0, stdout: "detached-1", stderr: "" });
     const { stdout } = await run([...task, "--id", "json-1", "--json=taskId,state,result.output", "Hello."]);

@@ -70,11 +70,14 @@ export function createAttemptRun(task: Task, kind: AttemptKind, options: Attempt
   /** The same time by the clock of the workspace, if it can matter. */
   let changesSince = 0;
 
+  /** Whether the runtime can change nothing. */
+  const isReadOnly = (): boolean => task.request.profile === "inspect" && adapter?.capabilities().sandboxing === true;
+
   async function prepare(): Promise<PreparedRun> {
     const { workspaces } = options;
     const parts = { workspaces, traceparent: run.traceparent, isStopped: outcome.isDecided, usesAgentModel: isDispatched };
     const ready = await prepareRun(attempted, parts);
-    if (kind.mayBeFollowed && task.request.profile === "modify") changesSince = await markTime(ready.request.directories.workspace);
+    if (kind.mayBeFollowed && !isReadOnly()) changesSince = await markTime(ready.request.directories.workspace);
     return ready;
   }
 

@@ -162,6 +162,15 @@ describe("the attempts of a task", () => {
     ]);
   });
 
+  test("a task that may only read on a runtime that does not enforce it continues on a fallback if it has done nothing", async () => {
+    const engine = await start(
+      async () => limited,
+      async () => ({ output: "Done." }),
+      { capabilities: { sandboxing: false } },
+    );
+    expect((await run(engine)).result?.output).toBe("Done.");
+  });
+
   test("a task waits for a slot of its fallback, without keeping its own, and can be canceled meanwhile", async () => {
     const { run: held, held: running } = createHeldRuntime();
     const engine = await start(async ({ taskId }) => (taskId === "next" ? { output: "Next." } : limited), held, { maxConcurrent: () => 1 });

@@ -60,6 +60,12 @@ async function watchTask({ output, signal, connect }: Invocation<Options>, first
 
 type Request = TaskRequest["request"];
 
+/** Names the adapter of an attempt, and how it ended; nothing more if it succeeded. */
+function describeAttempt({ provider, startedAt, errorCode }: Task["attempts"][number]): string {
+  if (startedAt === null && errorCode === null) return `${provider} (skipped)`;
+  return errorCode === null ? provider : `${provider} (${errorCode})`;
+}
+
 function fieldsOf(task: Task, { profile, approvals }: Request): Field[] {
   const duration = durationMs(task);
   const time = (iso: string | null): Pick<Field, "value" | "shown"> => ({ value: iso, shown: `${iso} (${formatRelative(iso)})` });
@@ -86,5 +92,6 @@ function fieldsOf(task: Task, { profile, approvals }: Request): Field[] {
     { name: "resume", value: task.result?.resumeToken },
     { name: "callback", value: task.callback?.state },
     { name: "attempts", value: task.callback?.attempts },
+    { name: "tried", value: task.attempts.map(describeAttempt).join(", ") },
   ];
 }

@@ -34,6 +34,12 @@ function describeTokens(task: Task): unknown {
   return `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`;
 }
 
+/** Shows the adapter of an attempt, and how the attempt ended. */
+function renderAttempt({ provider, startedAt, errorCode, reason }: Task["attempts"][number]): TemplateResult {
+  const end = errorCode ?? (startedAt === null ? "skipped" : "");
+  return html`<span class="chip" title=${showHidden(reason ?? "")}>${provider}${end === "" ? nothing : ` · ${end}`}</span> `;
+}
+
 /** Shows what a task belongs to: its agent, adapter, labels, callback, parent and node. */
 export function taskFacts(task: Task, now: number): TemplateResult {
   const { result, callback } = task;
@@ -44,6 +50,7 @@ export function taskFacts(task: Task, now: number): TemplateResult {
       "Adapter",
       html`<a href=${linkTo(`adapters#${encodeURIComponent(task.provider)}`)}>${task.provider}</a>${result === null ? nothing : ` · ${result.connection}`}`,
     ],
+    ["Tried", task.attempts.length === 0 ? null : task.attempts.map(renderAttempt)],
     ["Model", task.model ?? (result === null ? null : "?")],
     [
       "Labels",
