@@ -50,6 +50,10 @@ const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
           approvals: z.boolean(),
           cancellation: z.boolean(),
           reportsTools: z.boolean().optional().describe("Reports every tool call before the tool runs. Absent means no."),
+          holdsModelCalls: z
+            .boolean()
+            .optional()
+            .describe("Bridge can hold a task between two calls of its model, as the model proxy does. Absent means no."),
           outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
           inputs: z.array(z.enum(inputs.map(({ field }) => field))).describe("Supported inputs in addition to the message."),
         })

@@ -33,6 +33,16 @@ export function playCells(runtime: Runtime, { proxy = false } = {}): void {
         if (bench === undefined) throw new Error("the bench did not open");
         await expectNoKey(bench);
       });
+    if (proxy)
+      test("a budget ends a task before its next call of the model", { timeout: CELL_LIMIT_MS }, async () => {
+        if (bench === undefined) throw new Error("the bench did not open");
+        const marker = bench.model.scenario([{ tools: [{ kind: "shell", command: "echo spent" }] }, { text: "Never." }]);
+        const budget = { maxTokens: 100 };
+        const taskId = await bench.dispatch({ message: `Spend it. ${marker}`, profile: "modify", budget });
+        expect(await bench.ended(taskId)).toMatchObject({ state: "failed", result: { errorCode: "budget_exceeded" } });
+        // Every answer for the task has more tokens than the budget, so there is one.
+        expect(bench.model.usages.slice(bench.answersBefore).filter(({ prompt }) => prompt > 100)).toHaveLength(1);
+      });
     for (const { name, play } of scenarios) {
       const exception = exceptions.find((one) => one.runtime === runtime && one.connection === connection && one.scenario === name);
       if (exception !== undefined) continue;
