@@ -33,7 +33,8 @@ export type FinalState = Exclude<TaskState, "queued" | "running">;
 /** The legal state transitions. The conditions and CHECK constraints of the SQL code repeat them. */
 export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
   queued: ["running", "failed", "cancelled"],
-  // An interrupted task is queued again at most once, if its dispatch has `onInterrupt: "retry"`.
+  // An interrupted task is queued again at most once, if its dispatch has `onInterrupt: "retry"`. One that a usage limit stops is queued
+  // until the end of the limit, if its dispatch has `whenLimited: "wait"`.
   running: ["completed", "failed", "cancelled", "queued"],
   completed: [],
   failed: [],
@@ -129,6 +130,10 @@ export interface TaskRequest extends AdapterInputs {
   retry?: { max: number; on: ("rate_limited" | "model_error")[] };
   /** Candidates that could not take the task when it was dispatched. Not part of the dispatch. */
   skipped?: { provider: string; model: string | null; reason: string }[];
+  /** Whether the task returns to the queue if the vendor of its model rejects calls, until they are accepted again. */
+  whenLimited?: "fail" | "wait";
+  /** How long it may wait. */
+  waitSeconds?: number;
   /** Tags that the node which runs the task must have. */
   runsOn?: string[];
   /** Names with values, by which lists can be filtered. */

@@ -28,6 +28,7 @@ import type { RunOptions } from "./run/run-task.ts";
 import { createRunningTasks } from "./run/running-tasks.ts";
 import { createSpendingGuards } from "./run/spending-guards.ts";
 import { createLimitedWaits } from "./run/wait-for-end.ts";
+import { createNextStart } from "./scheduler/next-start.ts";
 import { createQueuedReasons } from "./scheduler/queued-reason.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { createTaskQueue } from "./scheduler/task-queue.ts";
@@ -101,16 +102,16 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
   const guards = createSpendingGuards({ ...options, running });
   const findObstacle = createFindObstacle(options);
+  const nextStart = createNextStart({ store, logger, onDue: () => onRoom() });
   const runParts = { guards, cooldowns: options.registry.cooldowns, findRejection, findObstacle, onStarted: stops.onStarted };
-  const runInSlot = createRunInSlot({ ...options, ...runParts, scheduler, running, recordEnd });
+  const runInSlot = createRunInSlot({ ...options, ...runParts, scheduler, running, recordEnd, onPostponed: nextStart.schedule });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
   const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });
-  const checkRequest = createRequestCheck({ ...options, ownNode: view.self.id });
-  const spending = createSpendingCheck(options);
+  const checks = { checkRequest: createRequestCheck({ ...options, ownNode: view.self.id }), spending: createSpendingCheck(options) };
   const { findPlace } = sharing;
-  const { admitTask, checkTask } = createAdmission({ ...options, checkRequest, spending, scheduler, enqueue, isRefusing, findPlace });
-  const runChild = createRunChildTask({ ...options, running, checkRequest, spending, enqueue, ownNode: view.self.id });
+  const { admitTask, checkTask } = createAdmission({ ...options, ...checks, scheduler, enqueue, isRefusing, findPlace });
+  const runChild = createRunChildTask({ ...options, ...checks, running, enqueue, ownNode: view.self.id });
   const { drain, isDraining } = createDrain({ ...options, scheduler, queue, running, stops, endMs: stopGraceMs + lastWritesMs });
 
   /** Tasks wait for the first check of their adapter. */

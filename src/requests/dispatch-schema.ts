@@ -14,6 +14,9 @@ const MAX_MCP_ENTRIES = 1000;
 /** Maximum adapters to which a task can move. */
 const MAX_FALLBACKS = 4;
 const MAX_RETRIES = 5;
+const MAX_WAIT_SECONDS = 7 * 86_400;
+/** How long a task may wait for the end of a usage limit if its dispatch sets no other time. */
+export const DEFAULT_WAIT_SECONDS = 21_600;
 
 /** Maximum tags that a dispatch can require. */
 const MAX_TAGS = 16;
@@ -155,6 +158,19 @@ const fields = {
     })
     .optional()
     .describe("How often the adapter is tried again after these errors, before the task has changed anything. Default: never."),
+  whenLimited: z
+    .enum(["fail", "wait"])
+    .optional()
+    .describe(
+      "What happens to the task if the vendor of its model rejects calls because of a usage limit. wait returns it to the queue until the limit is reset. Default: fail.",
+    ),
+  waitSeconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_WAIT_SECONDS)
+    .optional()
+    .describe(`How long a task with whenLimited: wait may wait, in seconds. Default: ${DEFAULT_WAIT_SECONDS}, which is 6 hours.`),
   runsOn: z
     .array(z.string().regex(NODE_TAG, "must be 1 to 69 of A-Z a-z 0-9 . _ : -, and begin and end with a letter or digit"))
     .max(MAX_TAGS)

@@ -43,7 +43,7 @@ export function durationMs({ startedAt, finishedAt }: Pick<ListedTask, "startedA
 /** Describes the state of a task, with what it waits for or why it failed. */
 export function describeState({ state, waitingOn, errorCode }: Pick<ListedTask, "state" | "waitingOn" | "errorCode">): string {
   if (state === "running" && waitingOn === "approval") return "running (approval)";
-  if (state === "queued" && (waitingOn === "quota" || waitingOn === "budget")) return `queued (${waitingOn})`;
+  if (state === "queued" && (waitingOn === "quota" || waitingOn === "budget" || waitingOn === "cooldown")) return `queued (${waitingOn})`;
   return state === "failed" && errorCode !== null ? `failed (${errorCode})` : state;
 }
 

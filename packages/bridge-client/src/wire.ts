@@ -81,6 +81,10 @@ export interface DispatchRequest {
   approvals?: "ask" | "deny" | "allow" | undefined;
   /** What Bridge does with a task that was interrupted by a crash of Bridge; `retry` runs it at most once more. */
   onInterrupt?: "fail" | "retry" | undefined;
+  /** `wait`: return to the queue if the vendor of the model rejects calls because of a usage limit, until it is reset. Default: fail. */
+  whenLimited?: "fail" | "wait" | undefined;
+  /** How long the task may wait for that. Default: 21600. */
+  waitSeconds?: number | undefined;
   /** Tags that the node which runs the task must have; `node:<name>` names one node. At most 16. */
   /** Adapters on which the task runs if its adapter cannot run it, or if the vendor of its model rejects calls. At most four. */
   fallbacks?: { provider: string; model?: string | undefined }[] | undefined;
@@ -204,9 +208,9 @@ export interface ListedTask {
   provider: string;
   agentId: string;
   state: TaskState;
-  waitingOn: "queue" | "quota" | "budget" | "approval" | "runtime" | null;
+  waitingOn: "queue" | "quota" | "budget" | "cooldown" | "approval" | "runtime" | null;
   /** What a queued task waits for; null if it is not queued. */
-  queuedBecause: "slot" | "session" | "quota" | "budget" | "node" | "tag" | null;
+  queuedBecause: "slot" | "session" | "quota" | "budget" | "node" | "tag" | "cooldown" | null;
   /** Name of the node that runs or ran the task, or of the only one that may start it; null with SQLite. */
   node: string | null;
   /** The first line of the message, at most 120 characters. */

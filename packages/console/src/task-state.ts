@@ -31,6 +31,7 @@ const queueReasons: Readonly<Record<string, string>> = {
   quota: "waits, because the tenant or the agent has its maximum of running tasks",
   node: "waits for a running node that has the adapter, or for the node of the agent",
   tag: "waits for a running node with the tags of the request",
+  cooldown: "waits until the vendor of its model accepts calls again",
 };
 
 /** Explains why a task is queued; empty if it is not. */

@@ -5,6 +5,7 @@ import { buildFinish } from "../../results/build-finish.ts";
 import { failedResult } from "../../results/failed-result.ts";
 import type { Store } from "../../store/store.ts";
 import { isFinal, type StopRequest, type Task, type TaskIdentity, type TaskProgress, taskHandle } from "../../task.ts";
+import { mayWait } from "../run/limit-wait.ts";
 import type { Run } from "../run/run-task.ts";
 import type { RunningTasks } from "../run/running-tasks.ts";
 import { readSpent, withSpent } from "../run/spent.ts";
@@ -95,7 +96,7 @@ export function createTaskCancellation(options: CancellationOptions) {
 
   /** Ends a queued task with this result. Returns null if the task is no longer queued. */
   async function endQueued(task: Task, result: ExecutionResult, writeOptions?: { patient: boolean }): Promise<Task | null> {
-    const earlier = task.restarts > 0 ? await readSpent(store, task) : null;
+    const earlier = task.restarts > 0 || mayWait(task) ? await readSpent(store, task) : null;
     const finish = buildFinish(task, earlier === null ? result : withSpent(result, earlier));
     const ended = await store.finishTaskIfQueued(task, finish, writeOptions);
     if (ended !== null) scheduler.removeQueued(task);

@@ -1,20 +1,19 @@
 import { sleep } from "@hak2i/async-kit";
 import type { ExecutionResult, TaskErrorCode } from "#contract";
 import { encodeEventData } from "../../events/encode-event-data.ts";
-import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
 import type { NewEvent } from "../../store/events/interface.ts";
-import { type Task, taskHandle } from "../../task.ts";
+import type { Task } from "../../task.ts";
 import type { Slot } from "../scheduler/held-slots.ts";
 import { type AttemptRun, type AttemptRunOptions, createAttemptRun, type RunParts } from "./attempt-run.ts";
 import { type AttemptEnd, createAttempts, type EndedAttempt } from "./attempts.ts";
 import { describeFault } from "./final-result.ts";
 import type { FindObstacle } from "./find-obstacle.ts";
+import { createLimitWait, type LimitWaitOptions, mayWait } from "./limit-wait.ts";
 import { isReplaceable } from "./may-replace.ts";
 import { readSpent } from "./spent.ts";
 
 /** The parts that all attempts of a task use. */
-export interface AttemptOptions extends AttemptRunOptions {
-  cooldowns: AdapterRegistry["cooldowns"];
+export interface AttemptOptions extends AttemptRunOptions, LimitWaitOptions {
   /** Why a candidate cannot run the task now; null if it can. */
   findObstacle: FindObstacle;
   /** Delay before the first retry after an error of the model. It doubles with each further retry. */
@@ -33,10 +32,11 @@ export function createAttemptRuns(task: Task, options: AttemptOptions, run: RunP
   const { outcome, record, clocks } = run;
   const { provider, request } = task;
   const attempts = createAttempts({ provider, request, findObstacle: (candidate) => options.findObstacle(task, candidate) });
+  const limitWait = createLimitWait(task, options);
   let current = create();
 
   function create(): AttemptRun {
-    const kind = { ...attempts.current(), isDispatched: attempts.isDispatched(), mayBeFollowed: attempts.areListed };
+    const kind = { ...attempts.current(), isDispatched: attempts.isDispatched(), mayBeFollowed: attempts.areListed || mayWait(task) };
     return createAttemptRun(task, kind, options, run);
   }
 
@@ -45,8 +45,10 @@ export function createAttemptRuns(task: Task, options: AttemptOptions, run: RunP
     let result: ExecutionResult | null = null;
     try {
       await report(attempts.begin());
+      const hold = limitWait.findHold(attempts.current().provider);
+      if (hold !== null) return run.createFailure("rate_limited", hold);
       if (attempts.current().provider !== provider) await enter();
-      if (task.restarts > 0) current.meter.setEarlier(await readSpent(store, task));
+      if (task.restarts > 0 || mayWait(task)) current.meter.setEarlier(await readSpent(store, task));
       do result = await current.execute();
       while (await isFollowed(result));
       return result;
@@ -62,7 +64,7 @@ export function createAttemptRuns(task: Task, options: AttemptOptions, run: RunP
     const { status, errorCode = "adapter_error" } = result;
     if (status === "ok" || outcome.isDecided() || !attempts.areListed || !isReplaceable(errorCode)) return false;
     if (!(await current.mayBeReplaced(errorCode))) return false;
-    noteEnd(result);
+    limitWait.noteEnd(current.provider, result);
     const delayMs = attempts.mayRetry(errorCode) ? findDelay(errorCode) : null;
     if (delayMs === null && !attempts.findNext()) return false;
     const end = await endAttempt(result);
@@ -110,15 +112,14 @@ export function createAttemptRuns(task: Task, options: AttemptOptions, run: RunP
     await store.reportAttemptsIfRunning(task, { attempts: attempts.list(), events: ended.map(toEvent) });
   }
 
-  const noteEnd = (result: ExecutionResult): void => cooldowns.noteEnd(current.provider, taskHandle(task), result);
-
   return {
     execute,
     current: (): AttemptRun => current,
+    postpone: (result: ExecutionResult): Promise<boolean> => limitWait.postpone(result, current, run.hasChildren()),
     /** Ends the last attempt, and completes the result of the task: what all attempts have spent, and their list. Call it once. */
     async complete(result: ExecutionResult): Promise<ExecutionResult> {
       const complete = await current.meter.complete(result, { hasChildren: run.hasChildren() });
-      noteEnd(result);
+      limitWait.noteEnd(current.provider, result);
       if (!attempts.areListed) return complete;
       attempts.end(current.toEnd(result));
       return { ...complete, attempts: [...attempts.list()] };

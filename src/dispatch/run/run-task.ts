@@ -137,6 +137,10 @@ export function runTask(task: Task, slot: Slot, options: RunOptions): Run {
     void eventLog.flush(task);
     const isInterrupted = "stop" in decided && INTERRUPTIONS.has(decided.stop);
     if (isInterrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
+    if ("result" in decided && (await attempts.postpone(result))) {
+      void releaseDirectories();
+      return null;
+    }
     const { hasChildren } = run;
     const complete = record.addConversation(await attempts.complete(result), "result" in decided ? decided.result : result);
     // Does not wait until the end is stored, because the task's temporary files may fill the disk.

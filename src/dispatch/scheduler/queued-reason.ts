@@ -5,7 +5,7 @@ import type { TaskProgress } from "../../task.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** What a queued task waits for. */
-export const queuedReasons = ["slot", "session", "quota", "budget", "node", "tag"] as const;
+export const queuedReasons = ["slot", "session", "quota", "budget", "node", "tag", "cooldown"] as const;
 export type QueuedReason = (typeof queuedReasons)[number];
 
 interface QueuedReasonOptions {
@@ -24,7 +24,9 @@ export function createQueuedReasons({ adapters, scheduler, isHeldByOthers, budge
   return {
     isHeldByQuota,
     /** Finds out what a queued task waits for. */
-    async findQueuedReason(task: TaskProgress, { node, needs, isSessionInUse, budgets: asks }: QueuedNeeds): Promise<QueuedReason> {
+    async findQueuedReason(task: TaskProgress, queued: QueuedNeeds): Promise<QueuedReason> {
+      const { node, needs, isSessionInUse, isPostponed, budgets: asks } = queued;
+      if (isPostponed) return "cooldown";
       if (await isHeldByQuota(task)) return "quota";
       // Children wait for no budget.
       if (task.parentTaskId === null && (await budgets.findHolding(asks)) !== null) return "budget";

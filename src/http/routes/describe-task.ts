@@ -23,16 +23,16 @@ export const taskStateInput = z
   .transform((state) => (state === "canceled" ? "cancelled" : state))
   .meta({ override: { type: "string", enum: [...taskStates, "canceled"] } });
 
-const waitingOnSchema = extensibleEnum(z.enum(["queue", "quota", "budget", "approval", "runtime"]), {
+const waitingOnSchema = extensibleEnum(z.enum(["queue", "quota", "budget", "cooldown", "approval", "runtime"]), {
   id: "WaitingReason",
   description:
-    "`queue`: queued. `quota`: queued because the tenant or the agent has its maximum of running tasks. `budget`: queued because a budget has no room for the task. `approval`: a tool call waits for an approval. `runtime`: running without an event for 30 s.",
+    "`queue`: queued. `quota`: queued because the tenant or the agent has its maximum of running tasks. `budget`: queued because a budget has no room for the task. `cooldown`: queued until the vendor of its model accepts calls again. `approval`: a tool call waits for an approval. `runtime`: running without an event for 30 s.",
 });
 
 const queuedBecauseSchema = extensibleEnum(z.enum(queuedReasons), {
   id: "QueuedReason",
   description:
-    "`slot`: a free slot. `session`: the end of the task that uses its resume token. `quota`: the tenant or the agent has its maximum of running tasks. `budget`: room in a budget, which ends of tasks, an adjustment or the next period make. `node`: a running node that has the adapter online, or the node of the agent. `tag`: a running node with the tags of `runsOn`.",
+    "`slot`: a free slot. `session`: the end of the task that uses its resume token. `quota`: the tenant or the agent has its maximum of running tasks. `budget`: room in a budget, which ends of tasks, an adjustment or the next period make. `node`: a running node that has the adapter online, or the node of the agent. `cooldown`: the end of a usage limit (`whenLimited`). `tag`: a running node with the tags of `runsOn`.",
 });
 
 const deliverySchema = z
@@ -191,7 +191,8 @@ function findWaitingReason({
   isApprovalPending,
   queuedBecause,
 }: TaskSnapshot<ListedTask>): z.infer<typeof listedTask.waitingOn> {
-  if (task.state === "queued") return queuedBecause === "quota" || queuedBecause === "budget" ? queuedBecause : "queue";
+  if (task.state === "queued")
+    return queuedBecause === "quota" || queuedBecause === "budget" || queuedBecause === "cooldown" ? queuedBecause : "queue";
   if (task.state !== "running") return null;
   if (isApprovalPending) return "approval";
   return silentMs !== null && silentMs > RUNTIME_SILENCE_MS ? "runtime" : null;

@@ -155,6 +155,9 @@ export const toRunTotal = ({ usage, costUsd, errorCode }: ExecutionResult): RunT
   ...{ isFree: UNBILLED_CODES.has(errorCode), isLeast: errorCode === "bridge_restarted" },
 });
 
+/** The total of a run whose vendor rejected its calls, so that it has used nothing else than what is known. */
+export const toSpentTotal = (spent: Parameters<typeof toAmounts>[0]): RunTotal => ({ ...toAmounts(spent), isFree: true, isLeast: true });
+
 /** The total of a run that was interrupted. */
 export const UNKNOWN_TOTAL: RunTotal = { micros: null, tokens: null, isFree: false, isLeast: true };
 

@@ -112,9 +112,9 @@ export function createReservations(driver: SqliteDriver, { clock, limitsAt }: { 
       return events;
     },
     /** Returns the reservations of a task that is queued again; what it has used counts as spent. Returns warnings. */
-    release(task: TaskIdentity): NewEvent[] {
+    release(task: TaskIdentity, total: RunTotal = UNKNOWN_TOTAL): NewEvent[] {
       if (!limited.has(task.seq)) return [];
-      const { changed, events } = changeHeld(task.seq, (period, reservation) => settle(period, reservation, UNKNOWN_TOTAL));
+      const { changed, events } = changeHeld(task.seq, (period, reservation) => settle(period, reservation, total));
       for (const reservation of changed) keepReservation(task.seq, reservation);
       return events;
     },

@@ -31,6 +31,7 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
       "task_summary",
       "task_label",
       "task_budget",
+      "task_wait",
       "webhook_delivery",
     ])
       driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);

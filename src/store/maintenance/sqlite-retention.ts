@@ -81,6 +81,7 @@ export function createRetentionOperations(
         "task_summary",
         "task_label",
         "task_budget",
+        "task_wait",
         "text_chunk",
       ])
         driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);

@@ -70,6 +70,13 @@ export interface TaskStore {
   reportUsageIfRunning(task: TaskRun, report: UsageReport): Promise<boolean>;
   /** Stores the attempts of a running task that have ended, with events; returns false if the task has ended. Part of the next commit. */
   reportAttemptsIfRunning(task: TaskRun, report: AttemptReport): Promise<boolean>;
+  /**
+   * Returns a running task to the queue until a time. What it has spent counts in its budgets. Returns false if the task is not running or
+   * should stop, or if the time is more than `maxWaitMs` after it was first returned. `restarts` stays.
+   */
+  postponeTaskIfRunning(task: TaskRun, postponement: Postponement): Promise<boolean>;
+  /** When the next postponed task may start, in ms since the epoch, of those that may start after `now`; null if there is none. */
+  findNextStart(now: number): Promise<number | null>;
   /** Once per task: returns false if the task is not running, was requeued before, or should stop. */
   requeueTaskIfRunning(task: TaskRun): Promise<boolean>;
   /**
@@ -117,6 +124,18 @@ export interface AttemptReport {
   events: readonly NewEvent[];
 }
 
+/** Why and until when a task waits in the queue. */
+export interface Postponement {
+  /** In ms since the epoch. */
+  startAfter: number;
+  maxWaitMs: number;
+  /** Rejects what the run still waits for. */
+  reason: string;
+  /** What all runs of the task have spent. */
+  spent: Spent;
+  event: NewEvent;
+}
+
 /** The end of a task: the data that is written in one transaction. */
 export interface Finish {
   state: FinalState;
@@ -144,6 +163,8 @@ export interface QueuedNeeds {
   needs: readonly string[];
   /** Whether a running task uses its resume token. */
   isSessionInUse: boolean;
+  /** Whether it waits for a time in the future, because the vendor of its model rejects calls. */
+  isPostponed: boolean;
   /** What it needs of budgets. */
   budgets: readonly BudgetAsk[];
 }

@@ -149,7 +149,9 @@ function toStart(row: Row, transaction: Transaction): Outcome<Claimed> {
   const task = toTask(row);
   const stored = transaction.lockedTask(task.seq);
   if (stored !== undefined) stored.state = "running";
-  return { output: { task, next: null }, events: [{ task, ...toStartEvent(task) }] };
+  // The start of a task that was returned to the queue is in the log already.
+  const start = row["start_after"] === null ? [{ task, ...toStartEvent(task) }] : [];
+  return { output: { task, next: null }, events: start };
 }
 
 const kindOfTask = (task: string): string => `CASE WHEN ${task}.parent_seq IS NULL THEN 'dispatched' ELSE 'child' END`;
@@ -161,7 +163,8 @@ const kindOfTask = (task: string): string => `CASE WHEN ${task}.parent_seq IS NU
 const queuedAt = (place: string, { kind, condition }: { kind: ClaimFilter["kind"]; condition: string }): string =>
   `SELECT q.seq, q.parent_seq FROM task q
    WHERE q.state = 'queued' AND q.provider = $1 AND q.tenant = $2 AND coalesce(q.node, '') = ${place}
-     AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")}) ${condition}`;
+     AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")})
+     AND (q.start_after IS NULL OR q.start_after <= $5::bigint) ${condition}`;
 
 /**
  * `next` is the oldest tasks that this node may start, as far as the tasks show. Conditions on `t` repeat those on `q` that can change:
@@ -192,7 +195,7 @@ const claimInOrder = (kind: ClaimFilter["kind"], turn: string, condition = ""): 
      UPDATE task SET state = CASE WHEN ${startsHere} THEN 'running' ELSE task.state END, node = CASE WHEN ${startsHere} THEN $4 ELSE home.place END,
        started_at = CASE WHEN ${startsHere} THEN $5::bigint END, ran_from = CASE WHEN ${startsHere} THEN $7::bigint END
      FROM home WHERE task.seq = home.seq AND NOT home.is_session_taken AND (${startsHere} OR home.place IS NOT NULL)
-     RETURNING ${taskColumns.replaceAll(/\w+/g, "task.$&")})
+     RETURNING ${taskColumns.replaceAll(/\w+/g, "task.$&")}, task.start_after)
    SELECT home.agent_id AS candidate_agent, home.is_session_taken, changed.* FROM home LEFT JOIN changed ON changed.seq = home.seq
    ORDER BY home.seq`;
 };

@@ -47,6 +47,8 @@ interface Written {
   rejections: ReadonlyMap<number, TaskEvent[]>;
   /** Warnings about budgets by task. */
   warnings: ReadonlyMap<number, readonly NewEvent[]>;
+  /** Queued tasks that had started before. */
+  started: ReadonlySet<number>;
   owners: ReadonlyMap<string, string>;
 }
 
@@ -88,25 +90,26 @@ const toAllowedEnd = (end: End, now: number): AllowedEnd => ({
 
 /** Sends all statements at once, except the one that takes origins. */
 async function write(ends: readonly AllowedEnd[], transaction: Transaction): Promise<Written> {
-  if (ends.length === 0) return { rejections: new Map(), warnings: new Map(), owners: new Map() };
+  if (ends.length === 0) return { rejections: new Map(), warnings: new Map(), owners: new Map(), started: new Set() };
   const callbacks = toCallbackRows(ends);
   const withoutTexts = ends.filter(({ finish, callback }) => !finish.storedResult?.gaps.length && !callback?.gaps?.length);
   const tokens = toTokenRows(ends);
   const origins = callbacks.map(({ origin }) => origin);
-  const [owners, rejections, warnings] = await Promise.all([
+  const [owners, rejections, warnings, started] = await Promise.all([
     origins.length > 0 ? takeOrigins(origins, ends[0]?.deliverer ?? null, transaction) : new Map<string, string>(),
     rejectApprovals(
       ends.map(({ task, finish }) => ({ task: task.seq, reason: finish.result.error ?? "The task has ended." })),
       transaction,
     ),
     settleBudgets(ends, transaction),
+    findStarted(ends, transaction),
     transaction.query(updateTasks, [...toColumns(endNames, ends.map(toTaskRow)), transaction.now, Date.now()]),
     transaction.query(deleteUnusedTexts, [withoutTexts.map(({ task }) => task.seq)]),
     callbacks.length > 0 ? transaction.query(insertCallbacks, [...toColumns(callbackNames, callbacks), transaction.now]) : null,
     tokens.length > 0 ? transaction.query(upsertTokens, [...toColumns(tokenNames, tokens), transaction.now]) : null,
     addUsageOf(ends, transaction),
   ]);
-  return { rejections, warnings, owners };
+  return { rejections, warnings, owners, started };
 }
 
 /** All ends of a batch are those of one node. */
@@ -184,11 +187,20 @@ function toTokenRows(ends: readonly AllowedEnd[]) {
   );
 }
 
-function toOutcome(end: AllowedEnd | undefined, now: number, { rejections, warnings, owners }: Written): Outcome<Ended | null> {
+/** Finds the queued tasks that a limit has returned to the queue, whose start is in the log already. */
+async function findStarted(ends: readonly AllowedEnd[], transaction: Transaction): Promise<ReadonlySet<number>> {
+  const asked = ends.filter(({ from, task }) => from === "queued" && task.request.whenLimited === "wait").map(({ task }) => task.seq);
+  const rows = asked.length === 0 ? [] : await transaction.query(selectStarted, [asked]);
+  return new Set(rows.map(({ seq }) => Number(seq)));
+}
+
+const selectStarted = { name: "select_started", text: "SELECT seq FROM task WHERE seq = ANY ($1::bigint[]) AND start_after IS NOT NULL" };
+
+function toOutcome(end: AllowedEnd | undefined, now: number, { rejections, warnings, owners, started }: Written): Outcome<Ended | null> {
   if (end === undefined) return { output: null };
   const { task, from, finish, callback } = end;
   const events = (warnings.get(task.seq) ?? []).map((warning) => ({ task, ...warning }));
-  const start = from === "queued" && task.restarts === 0 ? [{ task, ...toStartEvent(task) }] : [];
+  const start = from === "queued" && task.restarts === 0 && !started.has(task.seq) ? [{ task, ...toStartEvent(task) }] : [];
   return {
     output: {
       task: { ...task, state: finish.state, finishedAt: now, result: finish.result },

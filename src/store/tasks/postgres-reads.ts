@@ -107,6 +107,8 @@ const countQueued = toStatement(
    WHERE t.state = 'queued' AND (t.parent_seq IS NULL OR t.node = $1) GROUP BY 1, 2, 3, 4 ORDER BY min(t.seq)`,
 );
 
+const selectNextStart = toStatement("SELECT min(t.start_after) AS at FROM task t WHERE t.state = 'queued' AND t.start_after > $1::bigint");
+
 /** Reads what tasks wait for and how far they are. */
 export function createTaskStatusReads(reader: Reader) {
   return {
@@ -114,6 +116,10 @@ export function createTaskStatusReads(reader: Reader) {
       if (taskSeqs.length === 0) return new Map();
       const rows = await reader.all(selectStatuses, [...taskSeqs]);
       return new Map(rows.map((row) => [Number(row["seq"]), toTaskStatus(row, row["needs"] as unknown as string[])]));
+    },
+    async findNextStart(now) {
+      const at = (await reader.get(selectNextStart, now))?.["at"] ?? null;
+      return at === null ? null : Number(at);
     },
   } satisfies Partial<TaskStore>;
 }
@@ -124,6 +130,7 @@ const selectStatuses = toStatement(
      EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending') AS is_approval_pending,
      (SELECT count(*) FROM task child WHERE child.parent_seq = t.seq) AS child_count,
      q.seq IS NOT NULL AND ${isSessionInUse} AS is_session_in_use,
+     coalesce(q.start_after > floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, false) AS is_postponed,
      CASE WHEN t.state = 'queued' AND t.budgets IS NOT NULL THEN ${budgetNeeds} END AS budgets
    FROM unnest($1::bigint[]) AS given (seq) JOIN task t ON t.seq = given.seq
    LEFT JOIN callback c ON c.task = t.seq LEFT JOIN task q ON q.seq = t.seq AND q.state = 'queued'

@@ -18,6 +18,7 @@ import type { AttemptReport, Finish, TaskStore, UsageReport } from "./interface.
 import { acceptOperation } from "./postgres-accept.ts";
 import { type Claim, type Claimed, claimOperation } from "./postgres-claim.ts";
 import { finishOperation } from "./postgres-finish.ts";
+import { postponeOperation, storeSpent } from "./postgres-waits.ts";
 import { REQUEUE_REASON, toRequestColumns, toSpentSummary, toStopRequest } from "./rows.ts";
 
 /** The other parts of the store that the writes of tasks use. */
@@ -87,6 +88,12 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
       if (reached !== null) onReached(task, reached);
     },
     reportAttemptsIfRunning: (task, report) => writer.write(reportAttemptsOperation, { ...report, task }, { patient: true }),
+    async postponeTaskIfRunning(task, postponement) {
+      const input = { ...postponement, task, limitsAt: budgets().limitsAt };
+      const isPostponed = await writer.write(postponeOperation, input, { patient: true });
+      if (isPostponed && task.budgets !== undefined) budgets().onRoom();
+      return isPostponed;
+    },
     async requeueTaskIfRunning(task) {
       const isQueued = await writer.write(requeueOperation, { task, limitsAt: budgets().limitsAt }, { patient: true });
       if (isQueued && task.budgets !== undefined) budgets().onRoom();
@@ -200,13 +207,6 @@ function isCurrentRun({ seq, restarts }: TaskRun, transaction: Transaction): boo
   return stored?.state === "running" && stored.restarts === restarts;
 }
 
-const storeSpent = {
-  name: "store_spent",
-  text: `UPDATE task t SET cost_usd = given.cost_usd, cost_source = given.cost_source, usage = given.usage
-    FROM unnest($1::bigint[], $2::double precision[], $3::text[], $4::text[]) AS given (seq, cost_usd, cost_source, usage)
-    WHERE t.seq = given.seq`,
-};
-
 const noLimits: LimitsAt = () => [];
 
 /** A task to queue again. */
@@ -288,5 +288,6 @@ export const endKinds: readonly AnyKind[] = [
   reportAttemptsOperation,
   stopOperation,
   finishOperation,
+  postponeOperation,
   requeueOperation,
 ];

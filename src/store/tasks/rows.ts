@@ -178,6 +178,9 @@ export const toEndedSummary = ({ model, costUsd, costSource, usage, errorCode, a
   attempts: attempts === undefined ? null : stringifyWellFormed(attempts),
 });
 
+/** Whether nothing is known of what a task has spent. */
+export const isUnknown = ({ usage, costUsd }: Spent): boolean => usage === null && costUsd === null;
+
 /** The columns of the summary that contain what a task has spent. */
 export const toSpentSummary = ({ costUsd, costSource, usage }: Spent) => ({
   cost_usd: costUsd,

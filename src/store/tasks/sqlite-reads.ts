@@ -74,7 +74,7 @@ export function createTaskReads(driver: SqliteDriver, longTexts: Pick<LongTexts,
     },
     async readTaskStatuses(taskSeqs) {
       const now = clock();
-      const rows = taskSeqs.map((seq) => driver.get(selectStatus, now, seq)).filter((row): row is Row => row !== undefined);
+      const rows = taskSeqs.map((seq) => driver.get(selectStatus, now, now, seq)).filter((row): row is Row => row !== undefined);
       return new Map(rows.map((row) => [Number(row["seq"]), toTaskStatus(row, [])]));
     },
     isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
@@ -93,6 +93,7 @@ const selectStatus = `SELECT ${callbackColumns}, q.state AS task_state, q.create
     EXISTS (SELECT 1 FROM approval a WHERE a.task = q.seq AND a.state = 'pending') AS is_approval_pending,
     (SELECT count(*) FROM task child WHERE child.parent_seq = q.seq) AS child_count,
     q.state = 'queued' AND ${isSessionInUse} AS is_session_in_use,
+    EXISTS (SELECT 1 FROM task_wait w WHERE w.task = q.seq AND w.start_after > ?) AS is_postponed,
     (SELECT json_group_array(json_array(b.name, max(1, b.ask_micros - b.settled_micros), max(1, b.ask_tokens - b.settled_tokens)))
       FROM task_budget b WHERE b.task = q.seq) AS budgets
   FROM task q JOIN task t ON t.seq = q.seq LEFT JOIN callback c ON c.task = q.seq LEFT JOIN task_summary s ON s.task = q.seq

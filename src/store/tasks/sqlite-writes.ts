@@ -19,11 +19,11 @@ import {
   toLabelRows,
   toNewSummary,
   toRequestColumns,
-  toSpentSummary,
   toStartEvent,
   toStopRequest,
   toTask,
 } from "./rows.ts";
+import { createWaits, hasStartedBefore, mayStartAt, updateSpent } from "./sqlite-waits.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
@@ -54,7 +54,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
     const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ? AND restarts = ?";
     if (driver.run(update, finish.state, now, json, encodeGaps(gaps), task.seq, state, task.restarts) === 0) return null;
     keepSummary(driver, task.seq, finish.result);
-    if (state === "queued" && task.restarts === 0) appendStart(task, now);
+    if (state === "queued" && task.restarts === 0 && !hasStartedBefore(driver, task)) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     for (const warning of budgets.reservations.settle(task, toRunTotal(finish.result))) events.append(task, warning, now);
     events.append(task, finish.event, now);
@@ -102,16 +102,17 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
         () => {
           const now = clock();
           const { sql, parameters } = claimSql(filter, filter.kind === "child" ? null : budgets.reservations.findLargestAsks(filter, now));
-          const row = driver.get(sql, now, ...parameters);
+          const row = driver.get(sql, now, ...parameters, now);
           if (row === undefined) return null;
           const task = toTask(row);
           budgets.reservations.reserve(task, now);
-          appendStart(task, now);
+          if (!hasStartedBefore(driver, task)) appendStart(task, now);
           return task;
         },
         { patient: true },
       ),
     ...createUsageReports(driver, { events, budgets }),
+    ...createWaits(driver, { events, approvals, budgets, clock }),
     async requeueTaskIfRunning(task) {
       const isRequeued = await driver.write(
         () => {
@@ -142,9 +143,7 @@ function createUsageReports(driver: SqliteDriver, { events, budgets }: Pick<Depe
       const outcome = await driver.write(
         () => {
           if (driver.get(selectRun, task.seq, task.restarts) === undefined) return null;
-          const { cost_usd, cost_source, usage: tokens } = toSpentSummary(spent);
-          const update = "UPDATE task_summary SET cost_usd = ?, cost_source = ?, usage = ? WHERE task = ?";
-          driver.run(update, cost_usd, cost_source, tokens, task.seq);
+          driver.run(...updateSpent(task, spent));
           events.append(task, event);
           const metered = budgets.reservations.meter(task, toAmounts(spent));
           for (const warning of metered.events) events.append(task, warning);
@@ -237,8 +236,8 @@ function keepSummary(driver: SqliteDriver, seq: number, result: ExecutionResult)
 }
 
 /**
- * The claim of the next task as SQL. The time is its first parameter, followed by the returned ones. `largestAsks` is what budgets allow,
- * as JSON; null if they hold no task back.
+ * The claim of the next task as SQL. The time is its first and its last parameter, with the returned ones between them. `largestAsks` is
+ * what budgets allow, as JSON; null if they hold no task back.
  */
 function claimSql(
   { provider, tenant, kind, exceptAgents }: ClaimFilter,
@@ -256,7 +255,7 @@ function claimSql(
        WHERE q.provider = ? AND q.tenant = ? AND q.state = 'queued' AND (q.parent_seq IS NULL) = ${dispatched} ${agents}
          AND (q.resume_token IS NULL OR NOT EXISTS (
          SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
-           AND r.tenant = q.tenant AND r.agent_id = q.agent_id)) ${fits}
+           AND r.tenant = q.tenant AND r.agent_id = q.agent_id)) ${fits} AND ${mayStartAt}
        ORDER BY ${turn}q.seq LIMIT 1) RETURNING *`,
     parameters: [...(largestAsks === null ? [] : [largestAsks]), provider, tenant, ...exceptAgents],
   };

@@ -15,6 +15,7 @@ export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStat
     row["task_state"] === "queued"
       ? {
           ...{ node: (row["node"] ?? null) as string | null, needs, isSessionInUse: Boolean(row["is_session_in_use"]) },
+          isPostponed: Boolean(row["is_postponed"]),
           budgets: toAsks(row["budgets"]),
         }
       : null,

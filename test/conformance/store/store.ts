@@ -11,6 +11,7 @@ import { webhookConformance } from "./posts-webhooks.ts";
 import { taskConformance } from "./tasks.ts";
 import { taskListConformance } from "./tasks-lists.ts";
 import { taskStopConformance } from "./tasks-stops.ts";
+import { taskWaitConformance } from "./tasks-waits.ts";
 import { traceConformance } from "./traces.ts";
 import { usageConformance } from "./usage.ts";
 
@@ -18,6 +19,7 @@ import { usageConformance } from "./usage.ts";
 export function storeConformance(subject: StoreSubject): void {
   taskConformance(subject);
   taskStopConformance(subject);
+  taskWaitConformance(subject);
   taskListConformance(subject);
   eventConformance(subject);
   callbackConformance(subject);

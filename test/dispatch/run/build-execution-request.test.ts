@@ -86,6 +86,8 @@ test("every field of a dispatch reaches the adapter", () => {
     profile: "modify",
     approvals: "ask",
     onInterrupt: "retry",
+    whenLimited: "wait",
+    waitSeconds: 60,
     runsOn: ["gpu"],
     labels: { team: "core" },
     callbackUrl: "https://receiver.test/",

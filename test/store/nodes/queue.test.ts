@@ -158,7 +158,7 @@ test("a task that waits for a limit on the running tasks of its tenant or agent 
   const quota = { maxRunning: 2, agentMaxRunning: 1 };
   const front = await startNode(database, "front", runtimes, { slots: 0, quota });
   const runner = await startNode(database, "runner", runtimes, { slots: 3, quota });
-  const anywhere = { node: null, needs: [], isSessionInUse: false, budgets: [] };
+  const anywhere = { node: null, needs: [], isSessionInUse: false, isPostponed: false, budgets: [] };
   const reasonsOf = (task: Task) => Promise.all([front, runner].map(({ dispatcher }) => dispatcher.findQueuedReason(task, anywhere)));
   await runner.dispatch("A", "a1", "agent");
   await vi.waitFor(() => expect(runtimes.started).toEqual(["runner a1"]));

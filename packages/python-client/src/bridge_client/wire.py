@@ -110,6 +110,9 @@ class DispatchRequest(_DispatchRequest, total=False):
     fallbacks: list[dict[str, str]]
     #: `{"max": 2, "on": ["rate_limited", "model_error"]}`: how often the adapter is tried again after these errors.
     retry: dict[str, Any]
+    #: wait: return to the queue if a usage limit rejects calls, until it is reset.
+    whenLimited: Literal["fail", "wait"]
+    waitSeconds: int
     #: Tags that the node which runs the task must have; `node:<name>` names one node. At most 16.
     runsOn: list[str]
     #: At most 16 labels, by which lists can be filtered.
