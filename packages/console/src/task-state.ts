@@ -29,6 +29,7 @@ const queueReasons: Readonly<Record<string, string>> = {
   slot: "waits for a free slot of the adapter",
   session: "waits for the end of the task that uses its resume token",
   quota: "waits, because the tenant or the agent has its maximum of running tasks",
+  budget: "waits, because a budget has no room for it",
   node: "waits for a running node that has the adapter, or for the node of the agent",
   tag: "waits for a running node with the tags of the request",
   cooldown: "waits until the vendor of its model accepts calls again",

@@ -1,9 +1,10 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { openChromium } from "../open-chromium.ts";
 import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
 
@@ -11,9 +12,16 @@ let browser: Browser;
 let bridge: Bridge;
 /** The day on which a task has ended, in the time zone of the browser. */
 let endedOn: string;
+const ends: (() => unknown)[] = [];
 beforeAll(async () => {
   browser = await openChromium();
-  bridge = await startBridge();
+  const budgetsFile = path.join(await temporaryDirectory((act) => void ends.push(act)), "budgets.json");
+  const budgets = [
+    { name: "day", scope: { tenant: "alpha" }, per: "day", maxCostUsd: 50 },
+    { name: "each", scope: { tenant: "alpha" }, per: "task", maxCostUsd: 5 },
+  ];
+  await writeFile(budgetsFile, JSON.stringify(budgets));
+  bridge = await startBridge({ BRIDGE_BUDGETS_FILE: budgetsFile });
   const waited = { headers: { prefer: "wait=20" } };
   const { body } = await bridge.dispatch({ agentId: "writer", message: "look", labels: { team: "docs" } }, waited);
   endedOn = new Date(body.finishedAt).toLocaleDateString("sv");
@@ -23,6 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await bridge?.close();
+  for (const act of ends) await act();
 });
 
 const open = (
@@ -307,4 +316,15 @@ test("the first load has at most 60 kB of scripts and 10 kB of styles, compresse
   };
   expect(await sizeOf(/"\.\/(assets\/[\w-]+\.js)"/g)).toBeLessThan(60_000);
   expect(await sizeOf(/"\.\/(assets\/[\w-]+\.css)"/g)).toBeLessThan(10_000);
+});
+
+test("the page shows how much of each budget is spent, without accessibility violations", async () => {
+  const opened = await open("usage");
+  const budgets = opened.page.getByRole("region", { name: "Budgets" });
+  await budgets.getByText("within its maximum").waitFor();
+  const text = (await budgets.textContent())?.replaceAll(/\s+/g, " ");
+  expect(text).toContain("day within its maximum");
+  expect(text).toContain("of $50.00");
+  expect(text).toContain("each limits each task to $5.00");
+  expect(await findAccessibilityViolations(opened.page)).toEqual([]);
 });

@@ -1,10 +1,11 @@
-import type { Stats, UsageCounts, UsageGroup } from "bridge-client";
+import type { Budget, Stats, UsageCounts, UsageGroup } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
 import { formatTime, localZone, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { errorNote } from "../parts/badges.ts";
+import { budgetBars } from "../parts/budget-bars.ts";
 import { rangePicker } from "../parts/range-picker.ts";
 import "../parts/usage-bars.ts";
 import { type Previous, usageFigures } from "../parts/usage-figures.ts";
@@ -59,6 +60,7 @@ interface Loaded {
   table: Stats;
   chart: Stats;
   previous: (Previous & Pick<PreviousPeriod, "isPartial">) | null;
+  budgets: readonly Budget[];
 }
 
 /** Cost, tokens and numbers of tasks. The chart is an addition: the table contains the numbers. */
@@ -87,13 +89,14 @@ class Usage extends PageElement {
     };
     const time = days < MIN_DAYS_OF_DAYS ? "hour" : "day";
     const split = splits.includes(by) ? by : "agent";
-    const [table, chart, previous] = await Promise.all([
+    const [table, chart, previous, budgets] = await Promise.all([
       by === time ? null : get({ from, to }, { by, limit: String(MAX_GROUPS) }),
       get({ from, to }, { by: time, split, limit: String(MAX_PARTS) }),
       before === null ? null : get(before, { by: "provider", limit: "1" }),
+      this.context.api.call<{ data: Budget[] }>("/api/v2/budgets?limit=200", { signal }),
     ]);
     return {
-      ...{ choice, chart, table: table ?? chart },
+      ...{ choice, chart, table: table ?? chart, budgets: budgets.data },
       previous: previous === null || before === null ? null : { total: previous.total, ...before },
     };
   }
@@ -129,7 +132,8 @@ class Usage extends PageElement {
         ${describeRange(choice.range, serverNow())}. Days and hours are in local time (${localZone}).
         ${current === undefined ? nothing : describePrevious(current.previous)}
       </p>
-      ${errorNote(error)} ${current === undefined ? html`<p role="status">Loading …</p>` : this.#renderLoaded(current, choice)}
+      ${errorNote(error)} ${value === undefined ? nothing : budgetBars(value.budgets, serverNow())}
+      ${current === undefined ? html`<p role="status">Loading …</p>` : this.#renderLoaded(current, choice)}
     `;
   }
 
