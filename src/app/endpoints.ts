@@ -139,7 +139,7 @@ export async function createEndpoints(
   await server.register(gatewayRoutes, { registry, dispatcher, logger, forward: forwarding.runtimes });
   await server.register(serviceInfoRoutes, { version, callbackRetries: describeSchedule(config.callbacks) });
   await server.register(consoleRoutes);
-  await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership.checkInTouch });
+  await server.register(healthRoutes, { ...engine, checkWritable: membership.checkInTouch });
   await server.register(metricsRoutes, { metrics, sample: createMetricsSampler(config, engine, metrics), isPublic: config.metricsPublic });
 
   const sockets = createSockets({

@@ -105,8 +105,11 @@ export function createBudgets({ store, logger, file, reserveUsd, pollMs = 1000 }
     },
     /** Call it when another node has changed the counts of budgets. */
     onForeignRoom: onRoom,
-    /** The faults of the newest version of the file. */
-    faults: (): readonly string[] => opened?.faults() ?? [],
+    /** Names the setting if the newest version of the file has faults, without data of the file. */
+    listWarnings(): string[] {
+      const { length } = opened?.faults() ?? [];
+      return length === 0 ? [] : [`BRIDGE_BUDGETS_FILE: ${length} fault(s), previous budgets stay in force`];
+    },
     /** Describes all budgets, for a comparison. */
     describe: (): readonly Budget[] => budgets(),
     close(): void {

@@ -123,4 +123,8 @@ test("the faults of a budgets file are logged, and the previous budgets stay in 
   await bridge.write([{ name: "day", per: "week", maxCostUsd: -1 }]);
   await expect.poll(() => bridge.log.find(({ msg }) => String(msg).startsWith("budgets file is not valid"))?.["faults"]).toHaveLength(2);
   expect(await readBudget(bridge)).toMatchObject({ name: "day", per: "day" });
+  const ready = await (await bridge.call("GET", "/readyz")).json();
+  expect(ready).toEqual({ status: "ok", warnings: ["BRIDGE_BUDGETS_FILE: 2 fault(s), previous budgets stay in force"] });
+  await bridge.write([]);
+  await expect.poll(async () => (await bridge.call("GET", "/readyz")).json()).toEqual({ status: "ok" });
 });

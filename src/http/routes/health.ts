@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
+import type { Budgets } from "../../budgets/budgets.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
 import type { AvailableAdapters } from "../../registry/available-adapters.ts";
@@ -11,12 +12,20 @@ export interface HealthRouteOptions {
   adapters: Pick<AvailableAdapters, "listCapabilities">;
   /** Rejects when the store cannot write. */
   checkWritable(): Promise<void>;
+  /** Reports faults of its file. The route needs no token, so warnings contain no data. */
+  budgets?: Pick<Budgets, "listWarnings">;
 }
 
 /** Requests within this time share one test of the store, because the route needs no token and each test costs a commit. */
 const SHARED_CHECK_MS = 1_000;
 
 const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthStatus" });
+const readySchema = z
+  .strictObject({
+    status: z.literal("ok"),
+    warnings: z.array(z.string()).optional().describe("Faults of files that Bridge reads again. The previous version stays in force."),
+  })
+  .meta({ id: "Readiness" });
 /**
  * Creates a new object for each route, because the generator of the API description would fill in only the first use of
  * a shared object.
@@ -24,7 +33,8 @@ const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthS
 const describeOkResponse = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */
-export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = async (app, { dispatcher, adapters, checkWritable }) => {
+export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = async (app, options) => {
+  const { dispatcher, adapters, checkWritable, budgets } = options;
   const checkWritableShared = share(checkWritable, SHARED_CHECK_MS);
 
   for (const url of ["/healthz", "/health"]) {
@@ -51,7 +61,7 @@ export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = as
         description: "For a readiness probe: an adapter is online, the store can write, and Bridge is not stopping. Needs no token.",
         security: [],
         response: {
-          200: describeOkResponse("Bridge accepts tasks."),
+          200: { description: "Bridge accepts tasks.", content: { "application/json": { schema: readySchema } } },
           ...problemResponses("draining", "adapter_offline", "storage_unavailable"),
         },
       },
@@ -60,7 +70,8 @@ export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = as
       if (dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping.");
       if (adapters.listCapabilities().length === 0) throw new BridgeError("adapter_offline", "No adapter is online.");
       await checkWritableShared();
-      return { status: "ok" as const };
+      const warnings = budgets?.listWarnings() ?? [];
+      return { status: "ok" as const, ...(warnings.length > 0 && { warnings }) };
     },
   );
 };

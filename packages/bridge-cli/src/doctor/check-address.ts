@@ -1,6 +1,6 @@
 import type { ServiceInfo } from "bridge-client";
 import type { FoundAddress } from "../find-connection.ts";
-import { type Check, failed, ok } from "./check.ts";
+import { type Check, failed, ok, warning } from "./check.ts";
 
 /** Time limit of one plain request. */
 export const REQUEST_LIMIT_MS = 10_000;
@@ -58,13 +58,19 @@ const readyRemedies: Readonly<Record<string, string>> = {
 };
 
 function checkReady(status: number, text: string): Check {
-  if (status === 200) return ok("ready", "Bridge accepts tasks.");
-  let problem: { code?: string; detail?: string } = {};
+  let problem: { code?: string; detail?: string; warnings?: string[] } = {};
   try {
     problem = (JSON.parse(text) as typeof problem | null) ?? {};
   } catch {
     // A proxy can answer with another format.
   }
+  if (status === 200 && (problem.warnings ?? []).length > 0)
+    return warning(
+      "ready",
+      `Bridge accepts tasks. ${problem.warnings?.join(". ")}.`,
+      "Correct the file. The log of Bridge lists the faults.",
+    );
+  if (status === 200) return ok("ready", "Bridge accepts tasks.");
   const remedy = readyRemedies[problem.code ?? ""] ?? "Read the log of Bridge.";
   return failed("ready", `/readyz answers with HTTP ${status}: ${problem.detail ?? "no reason"}`, remedy);
 }
