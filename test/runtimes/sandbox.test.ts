@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Connection } from "#contract";
 import { type CellBench, openCellBench } from "./table/cell-bench.ts";
 import { exceptions } from "./table/exceptions.ts";
+import { expectNoKey } from "./table/keys.ts";
 import { expectProcessesEnded, untilAtWork } from "./table/processes.ts";
 import { type Runtime, runtimes } from "./table/runtimes.ts";
 import { scenarios } from "./table/scenarios.ts";
@@ -43,6 +44,16 @@ describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) =
     });
   });
 });
+
+test.each(Object.keys(runtimes) as Runtime[])(
+  "a task of %s in a sandbox reaches the model proxy, and sees no real key",
+  async (runtime) => {
+    const [connection = "cli"] = runtimes[runtime].connections;
+    const bench = await openCellBench(runtime, connection, { BRIDGE_SANDBOX: "required", BRIDGE_MODEL_PROXY: "required" });
+    onTestFinished(() => bench.close());
+    await expectNoKey(bench);
+  },
+);
 
 function firstThatCan(runtime: Runtime, scenario: string): Connection | undefined {
   const cannot = exceptions.filter((one) => one.runtime === runtime && one.scenario === scenario);
