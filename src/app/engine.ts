@@ -88,7 +88,10 @@ export async function createEngine(
 
   const traces = createTraces(config, opened, { store, eventLog, catalog, holder: view.self.id, metrics, logger });
 
-  const budgets = createBudgets({ store, logger, file: config.budgetsFile, reserveUsd: config.budgetReserveUsd });
+  const budgets = createBudgets({
+    ...{ store, logger, file: config.budgetsFile, reserveUsd: config.budgetReserveUsd },
+    onAdjusted: webhooks.onBudgetAdjusted,
+  });
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
   const adapters = createAvailableAdapters(registry, view, (provider) => config.maxConcurrent(provider) > 0);

@@ -17,6 +17,8 @@ export interface BudgetsOptions {
   file: string | null;
   /** What a task reserves if nothing is known about it, in US dollars. */
   reserveUsd: number;
+  /** Called after a person has corrected what is spent of a budget of the tenant. */
+  onAdjusted?(adjusted: { tenant: string; budget: string; spentUsd: number; by: string; reason: string }): void;
   pollMs?: number;
 }
 
@@ -34,7 +36,7 @@ const MICROS_PER_USD = 1e6;
 const COUNTS_AGE_MS = 250;
 
 /** Creates the budgets of the operator: which tasks they limit, by how much, and how much is spent. Throws ConfigError. */
-export function createBudgets({ store, logger, file, reserveUsd, pollMs = 1000 }: BudgetsOptions) {
+export function createBudgets({ store, logger, file, reserveUsd, onAdjusted = () => {}, pollMs = 1000 }: BudgetsOptions) {
   let listeners: Pick<BudgetUse, "onReached" | "onRoom"> = { onReached() {}, onRoom() {} };
   const opened = file === null ? null : openBudgetsFile({ file, logger, pollMs, onReloaded: onNewLimits });
   const budgets = (): readonly Budget[] => opened?.budgets() ?? none;
@@ -93,7 +95,7 @@ export function createBudgets({ store, logger, file, reserveUsd, pollMs = 1000 }
       const names = await store.listTaskBudgets(taskSeq);
       return budgets().filter(({ name, per }) => per === "task" && names.includes(name));
     },
-    ...createBudgetList({ store, logger, budgets, limitsAt }),
+    ...createBudgetList({ store, logger, onAdjusted, budgets, limitsAt }),
     /** The counts of all budgets with a period, for metrics. */
     listAll: async (): Promise<Counted[]> => [...(await counts.read()).values()],
     /**
@@ -154,7 +156,7 @@ interface AskParts extends Pick<BudgetsOptions, "store" | "reserveUsd"> {
 }
 
 /** Creates the functions that list and adjust budgets for clients. */
-function createBudgetList({ store, logger, budgets, limitsAt }: ListParts) {
+function createBudgetList({ store, logger, onAdjusted, budgets, limitsAt }: ListParts) {
   return {
     /** The budgets of a tenant, in the order of the file. Those of all tenants belong to the default tenant. */
     async list(tenant: string): Promise<CountedBudget[]> {
@@ -177,13 +179,14 @@ function createBudgetList({ store, logger, budgets, limitsAt }: ListParts) {
         throw new BridgeError("invalid_state", "The budget limits each task alone, so it has no spending to adjust.");
       await store.adjustBudget(limit, { spentMicros: Math.round(spentUsd * MICROS_PER_USD), by, reason });
       logger.info({ budget: name, tenant, spentUsd, by, reason }, "budget adjusted");
+      onAdjusted({ tenant, budget: name, spentUsd, by, reason });
       const [adjusted = null] = await store.readBudgets([limit], { countsWaiting: true });
       return { budget, limit, counts: adjusted };
     },
   };
 }
 
-interface ListParts extends Pick<BudgetsOptions, "store" | "logger"> {
+interface ListParts extends Pick<Required<BudgetsOptions>, "store" | "logger" | "onAdjusted"> {
   budgets(): readonly Budget[];
   limitsAt: LimitsAt;
 }

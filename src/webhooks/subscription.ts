@@ -16,8 +16,11 @@ const logTypes = [
 /** The event of an adapter that goes offline. It belongs to no task, so the log does not contain it. */
 export const ADAPTER_OFFLINE = "adapter.offline";
 
+/** The event that a person has corrected what is spent of a budget. It belongs to no task, too. */
+export const BUDGET_ADJUSTED = "budget.adjusted";
+
 /** All types of events that a webhook can subscribe to. */
-export const webhookTypes = [...logTypes, ADAPTER_OFFLINE] as const;
+export const webhookTypes = [...logTypes, BUDGET_ADJUSTED, ADAPTER_OFFLINE] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
 /** The types of a webhook that names none: what a person may have to act on, and the ends of tasks. */
@@ -53,7 +56,7 @@ export interface Subscription {
 /** An event as filters compare it. `agentId` and `labels` are absent for events that belong to no task. */
 export interface FilteredEvent {
   agentId?: string;
-  provider: string;
+  provider?: string;
   labels?: Readonly<Record<string, string>>;
 }
 

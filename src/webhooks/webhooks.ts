@@ -10,8 +10,8 @@ import type { CallbackState, WebhookDelivery, WebhookStore } from "../store/post
 import { deliveryId } from "./delivery-id.ts";
 import { createLogFollower } from "./log-follower.ts";
 import { createRedelivery } from "./redelivery.ts";
-import { ADAPTER_OFFLINE, matchesFilter, type Subscription } from "./subscription.ts";
-import { buildAdapterBody, buildTaskBody } from "./webhook-body.ts";
+import { ADAPTER_OFFLINE, BUDGET_ADJUSTED, matchesFilter, type Subscription } from "./subscription.ts";
+import { type AdjustedBudget, buildAdapterBody, buildAdjustmentBody, buildTaskBody } from "./webhook-body.ts";
 import { createWebhookOutbox, type DueDelivery } from "./webhook-outbox.ts";
 import { openWebhooksFile } from "./webhooks-file.ts";
 
@@ -118,6 +118,17 @@ export function createWebhooks(options: WebhooksOptions) {
         const body = buildAdapterBody({ provider, node, at }, publicUrl);
         const id = `msg_${randomBytes(16).toString("hex")}`;
         follower.add(subscription, { id, tenant, webhook, type: ADAPTER_OFFLINE, task: null, body });
+      }
+    },
+    /** Notifies the webhooks of the tenant that a budget was adjusted. */
+    onBudgetAdjusted(adjusted: AdjustedBudget): void {
+      if (!delivers) return;
+      const body = buildAdjustmentBody(adjusted, Date.now(), publicUrl);
+      for (const subscription of subscriptions()) {
+        const { name: webhook, tenant, types, filter } = subscription;
+        if (tenant !== adjusted.tenant || !types.includes(BUDGET_ADJUSTED) || !matchesFilter(filter, {})) continue;
+        const id = `msg_${randomBytes(16).toString("hex")}`;
+        follower.add(subscription, { id, tenant, webhook, type: BUDGET_ADJUSTED, task: null, body });
       }
     },
     /** Lists the webhooks of a tenant, sorted by name. */

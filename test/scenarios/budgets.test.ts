@@ -1,7 +1,8 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type BridgeProgram, dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Reports each number of the prompt as a cost, and waits at `wait`. */
@@ -116,6 +117,32 @@ test("budgets and reservations survive a crash: what was metered counts as spent
   const second = await startBridgeProgram(first.dataDir, { ...shellCommand(script), BRIDGE_BUDGETS_FILE: first.file });
   await taskInState(second, "metered", "failed");
   expect(await readBudget(second)).toMatchObject({ spentUsd: 1.4, reservedUsd: 0, estimatedUsd: 1 });
+});
+
+test("webhooks report a threshold that is reached, and an adjustment", async () => {
+  const receiver = await startReceiver((response) => response.writeHead(200).end());
+  onTestFinished(() => receiver.close());
+  const directory = await temporaryDirectory();
+  const webhooksFile = path.join(directory, "webhooks.json");
+  const secrets = [`whsec_${Buffer.alloc(32, 7).toString("base64")}`];
+  const webhook = { name: "money", url: `${receiver.origin}/`, secrets, types: ["budget.warning", "budget.adjusted"] };
+  await writeFile(webhooksFile, JSON.stringify([webhook]));
+  const bridge = await start([{ name: "day", per: "day", maxCostUsd: 1, warnAt: [0.5] }], {
+    BRIDGE_WEBHOOKS_FILE: webhooksFile,
+    BRIDGE_PUBLIC_URL: "http://127.0.0.1:8787",
+  });
+  await dispatch(bridge, "t", "0.6");
+  await bridge.call("POST", "/api/v2/budgets/day/adjust", { spentUsd: 0.25, reason: "A price was wrong." });
+  const bodies = () => receiver.posts.map(({ body }) => JSON.parse(String(body)) as { type: string; data: Record<string, unknown> });
+  await expect
+    .poll(() =>
+      bodies()
+        .map(({ type }) => type)
+        .toSorted(),
+    )
+    .toEqual(["budget.adjusted", "budget.warning"]);
+  const adjusted = { budget: "day", spentUsd: 0.25, by: "own-token", reason: "A price was wrong.", url: "http://127.0.0.1:8787/ui/usage" };
+  expect(bodies().find(({ type }) => type === "budget.adjusted")?.data).toEqual(adjusted);
 });
 
 test("the faults of a budgets file are logged, and the previous budgets stay in force", async () => {

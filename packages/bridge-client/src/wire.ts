@@ -414,6 +414,7 @@ export type WebhookType =
   | "execution.failed"
   | "callback.delivered"
   | "callback.dead"
+  | "budget.adjusted"
   | "adapter.offline";
 
 /** The delivery of an event to a webhook. */
