@@ -10,7 +10,7 @@ import type { CallbackState, WebhookDelivery, WebhookStore } from "../store/post
 import { deliveryId } from "./delivery-id.ts";
 import { createLogFollower } from "./log-follower.ts";
 import { createRedelivery } from "./redelivery.ts";
-import { ADAPTER_OFFLINE, BUDGET_ADJUSTED, matchesFilter, type Subscription } from "./subscription.ts";
+import { ADAPTER_OFFLINE, BUDGET_ADJUSTED, matchesFilter, type Subscription, type WebhookType } from "./subscription.ts";
 import { type AdjustedBudget, buildAdapterBody, buildAdjustmentBody, buildTaskBody } from "./webhook-body.ts";
 import { createWebhookOutbox, type DueDelivery } from "./webhook-outbox.ts";
 import { openWebhooksFile } from "./webhooks-file.ts";
@@ -108,29 +108,7 @@ export function createWebhooks(options: WebhooksOptions) {
     onForeignEvents: follower.wakeSoon,
     /** Call it when another node has released deliveries that it had claimed. */
     onDeliveriesReleased: worker.searchSoon,
-    /** Notifies the webhooks that an adapter of this node is offline. */
-    onAdapterOffline(provider: string): void {
-      if (!delivers) return;
-      const at = Date.now();
-      for (const subscription of subscriptions()) {
-        const { name: webhook, tenant, types, filter } = subscription;
-        if (!types.includes(ADAPTER_OFFLINE) || !matchesFilter(filter, { provider })) continue;
-        const body = buildAdapterBody({ provider, node, at }, publicUrl);
-        const id = `msg_${randomBytes(16).toString("hex")}`;
-        follower.add(subscription, { id, tenant, webhook, type: ADAPTER_OFFLINE, task: null, body });
-      }
-    },
-    /** Notifies the webhooks of the tenant that a budget was adjusted. */
-    onBudgetAdjusted(adjusted: AdjustedBudget): void {
-      if (!delivers) return;
-      const body = buildAdjustmentBody(adjusted, Date.now(), publicUrl);
-      for (const subscription of subscriptions()) {
-        const { name: webhook, tenant, types, filter } = subscription;
-        if (tenant !== adjusted.tenant || !types.includes(BUDGET_ADJUSTED) || !matchesFilter(filter, {})) continue;
-        const id = `msg_${randomBytes(16).toString("hex")}`;
-        follower.add(subscription, { id, tenant, webhook, type: BUDGET_ADJUSTED, task: null, body });
-      }
-    },
+    ...createOtherEvents({ node, delivers, publicUrl, subscriptions, add: follower.add }),
     /** Lists the webhooks of a tenant, sorted by name. */
     async list(tenant: string): Promise<ListedWebhook[]> {
       const own = subscriptions().filter((one) => one.tenant === tenant);
@@ -161,6 +139,36 @@ export function createWebhooks(options: WebhooksOptions) {
       await follower.close();
       await worker.close();
       await release().catch((error: unknown) => logger.warn({ err: error }, "failed to release webhook deliveries"));
+    },
+  };
+}
+
+interface OtherEventParts extends Pick<WebhooksOptions, "node" | "delivers" | "publicUrl"> {
+  subscriptions(): readonly Subscription[];
+  add: ReturnType<typeof createLogFollower>["add"];
+}
+
+/** Creates the functions that notify webhooks of events that belong to no task. */
+function createOtherEvents({ node, delivers, publicUrl, subscriptions, add }: OtherEventParts) {
+  function notify(type: WebhookType, body: string, chosen: (subscription: Subscription) => boolean): void {
+    if (!delivers) return;
+    for (const subscription of subscriptions()) {
+      const { name: webhook, tenant, types } = subscription;
+      if (!types.includes(type) || !chosen(subscription)) continue;
+      add(subscription, { id: `msg_${randomBytes(16).toString("hex")}`, tenant, webhook, type, task: null, body });
+    }
+  }
+
+  return {
+    /** Notifies the webhooks that an adapter of this node is offline. */
+    onAdapterOffline(provider: string): void {
+      const body = buildAdapterBody({ provider, node, at: Date.now() }, publicUrl);
+      notify(ADAPTER_OFFLINE, body, ({ filter }) => matchesFilter(filter, { provider }));
+    },
+    /** Notifies the webhooks of the tenant that a budget was adjusted. */
+    onBudgetAdjusted(adjusted: AdjustedBudget): void {
+      const body = buildAdjustmentBody(adjusted, Date.now(), publicUrl);
+      notify(BUDGET_ADJUSTED, body, ({ tenant, filter }) => tenant === adjusted.tenant && matchesFilter(filter, {}));
     },
   };
 }
