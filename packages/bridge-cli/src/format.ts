@@ -41,8 +41,9 @@ export function formatCost(usd: number | null | undefined): string {
 }
 
 /** Describes where a cost comes from; empty if it is unknown. */
-export function describeSource(source: CostSource | null): string {
-  if (source === null) return "";
+export function describeSource(source: CostSource | null | undefined): string {
+  // An earlier version of Bridge sends none.
+  if (source === null || source === undefined) return "";
   return source === "runtime" ? "reported by the runtime" : "computed from prices";
 }
 

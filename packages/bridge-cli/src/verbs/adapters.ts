@@ -18,7 +18,7 @@ export const run: Run<Options> = async ({ args: [provider], options: { check = f
   if (provider === undefined) {
     const adapters = await takeSome(client.listAdapters({ signal }), Number.POSITIVE_INFINITY, output);
     // In a terminal, an empty column would only take room from the details.
-    const isHidden = output.format === "terminal" && adapters.every(({ cooldownUntil }) => cooldownUntil === null);
+    const isHidden = output.format === "terminal" && adapters.every(({ cooldownUntil = null }) => cooldownUntil === null);
     printTable(output, adapters, isHidden ? columns.filter((column) => column !== cooldown) : columns);
     return undefined;
   }

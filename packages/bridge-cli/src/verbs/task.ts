@@ -92,6 +92,7 @@ function fieldsOf(task: Task, { profile, approvals }: Request): Field[] {
     { name: "resume", value: task.result?.resumeToken },
     { name: "callback", value: task.callback?.state },
     { name: "attempts", value: task.callback?.attempts },
-    { name: "tried", value: task.attempts.map(describeAttempt).join(", ") },
+    // An earlier version of Bridge sends no attempts.
+    { name: "tried", value: (task.attempts ?? []).map(describeAttempt).join(", ") },
   ];
 }
