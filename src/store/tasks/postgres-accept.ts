@@ -39,8 +39,8 @@ export const acceptOperation: OperationKind<Accept, Accepted> = {
   isRepeatable: false,
   startsTask: ({ starts, task }) => starts || task.parent !== null,
   limitedTenantOf: (input) => (isLimited(input) ? input.task.tenant : null),
-  // With limits, it counts running tasks first.
-  overlaps: (inputs) => !inputs.some(isLimited),
+  // With limits, it counts running tasks first. A claim must see what tasks ask of budgets, which is stored after them.
+  overlaps: (inputs) => !inputs.some((input) => isLimited(input) || input.task.asks !== undefined),
   async run(inputs, transaction) {
     // A node that has been declared dead would leave the child in the queue, because the other nodes have already ended its tasks.
     if (!transaction.isMember && inputs.some(({ task }) => task.parent !== null))

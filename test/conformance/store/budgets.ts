@@ -67,6 +67,17 @@ export function budgetConformance(subject: StoreSubject): void {
 
   describe(`store: ${subject.name}`, () => {
     describe("budgets", () => {
+      test("a task that is stored and claimed in one commit starts only if the budget has room for what it asks", async () => {
+        const { store, counts } = await open({ clock: () => HOUR });
+        await start(store, "holder", 10);
+        for (let round = 0; round < 20; round += 1) {
+          const calls = Array.from({ length: 10 }, (_, index) => [insert(store, `${round}-${index}`, [asking(1)]), claim(store)]).flat();
+          const started = (await Promise.all(calls)).filter((outcome) => outcome !== null && "state" in outcome);
+          expect(started).toEqual([]);
+        }
+        expect(await counts(store, HOUR)).toMatchObject({ spentMicros: 0, reservedMicros: 10 });
+      });
+
       test("a task starts only if the budget has room for what it asks, and a task behind it is not held up", async () => {
         const { store, counts } = await open();
         for (const [taskId, micros] of [
