@@ -119,7 +119,7 @@ describe("claude-agent-sdk", () => {
       {
         async requestApproval(question) {
           questions.push(question);
-          observed.push(task.events.map(({ type }) => type));
+          observed.push(task.events.map(({ type }) => type).filter((type) => type !== "usage.reported"));
           return { decision: "approve", reason: null };
         },
       },
