@@ -210,7 +210,7 @@ describe("opencode", () => {
       outputStrategy: { type: "structured", schema },
     });
     expect(result).toMatchObject({ status: "ok", outputs: { colour: "blue" } });
-    expect(events).toEqual([]);
+    expect(events.map(({ type }) => type)).toEqual(["usage.reported"]);
     const prose = await bench.run({ ...play({ text: '{"colour":"red"}' }), outputStrategy: { type: "structured", schema } });
     expect(prose.result).toMatchObject({ status: "ok", output: '{"colour":"red"}' });
   });
