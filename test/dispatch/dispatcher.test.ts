@@ -199,7 +199,20 @@ describe("cancel", () => {
     const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
-    const reads = vi.spyOn(engine.store, "findTask");
+    const { findTask, findTaskProgress } = engine.store;
+    // The first read of the request ends when all clients know that the task is queued.
+    const allAsked = Promise.withResolvers<void>();
+    let asked = 0;
+    vi.spyOn(engine.store, "findTaskProgress").mockImplementation(async (...args) => {
+      const task = await findTaskProgress(...args);
+      asked += 1;
+      if (asked === 100) setImmediate(allAsked.resolve);
+      return task;
+    });
+    const reads = vi.spyOn(engine.store, "findTask").mockImplementation(async (...args) => {
+      await allAsked.promise;
+      return findTask(...args);
+    });
     const answers = await Promise.all(Array.from({ length: 100 }, () => engine.dispatcher.cancel("default", "second")));
     expect(reads.mock.calls.length).toBe(1);
     expect(answers.filter(({ changed }) => changed)).toHaveLength(1);

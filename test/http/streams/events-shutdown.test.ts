@@ -16,6 +16,7 @@ test("a server with 100 open streams, one of them stalled, closes and sends the 
   // One commit that exceeds the buffers of both sockets, so that the client is stalled but not disconnected.
   await server.progress(loud, 160, FLOOD);
   await server.progress(quiet, 1);
+  await Promise.all(readers.map((reader) => reader.until(() => reader.envelopes().length === 1)));
 
   await server.stop();
   for (const reader of readers) {
