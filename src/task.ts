@@ -175,6 +175,9 @@ export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "node" 
   ran?: { from: number; to: number | null };
 }
 
+/** Sums of costs are stored in millionths of a US dollar, because sums of fractions lose digits. */
+export const MICROS_PER_USD = 1e6;
+
 /** What a task has spent. Null: unknown. */
 export interface Spent {
   usage: NormalizedUsage | null;

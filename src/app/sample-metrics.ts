@@ -9,6 +9,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Metrics } from "../metrics.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { Store } from "../store/store.ts";
+import { MICROS_PER_USD } from "../task.ts";
 
 /** The parts that the sampler reads. */
 interface Sources {
@@ -18,8 +19,6 @@ interface Sources {
   store: Pick<Store, "oldestCallbackMs">;
   budgets: Pick<Budgets, "listAll">;
 }
-
-const MICROS_PER_USD = 1e6;
 
 /** A database or a file system that does not answer must not delay the metrics, which are needed most at that time. */
 const READ_LIMIT_MS = 1_000;

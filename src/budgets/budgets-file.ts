@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { ConfigError } from "../errors.ts";
 import { formatFault, openReloadedFile } from "../reloaded-file.ts";
+import { MICROS_PER_USD } from "../task.ts";
 import { type Budget, type BudgetScope, budgetPeriods, whenReachedModes } from "./budget.ts";
 
 /** Options of `openBudgetsFile`. */
@@ -49,7 +50,6 @@ const MAX_BUDGETS = 200;
 const MAX_COST_USD = 1e9;
 const MAX_TOKENS = 1e15;
 const MAX_THRESHOLDS = 10;
-const MICROS_PER_USD = 1e6;
 const LABEL_PREFIX = "label.";
 
 const scopeKeys: readonly string[] = ["tenant", "agentId", "provider", "model", "token"];

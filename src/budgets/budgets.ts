@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { BridgeError } from "../errors.ts";
 import type { BudgetAsk, BudgetCounts, BudgetLimit, BudgetStore, BudgetUse, LimitsAt } from "../store/budgets/interface.ts";
 import { largestAsk } from "../store/budgets/rows.ts";
-import type { DispatchBudget } from "../task.ts";
+import { type DispatchBudget, MICROS_PER_USD } from "../task.ts";
 import { startWallClockTimer } from "../timers/wall-clock-timer.ts";
 import { type Budget, matchesScope, type SpendingTask } from "./budget.ts";
 import { openBudgetsFile } from "./budgets-file.ts";
@@ -31,7 +31,6 @@ export interface CountedBudget {
 
 export type Budgets = ReturnType<typeof createBudgets>;
 
-const MICROS_PER_USD = 1e6;
 /** Counts of budgets are read at most this often for readers of tasks. */
 const COUNTS_AGE_MS = 250;
 

@@ -100,7 +100,7 @@ const dispatchBudget = z
     onReached: z
       .enum(["stop", "ask"])
       .default("stop")
-      .describe("At the maximum, the task fails with budget_exceeded (stop), or waits for an approval (ask)."),
+      .describe("At the maximum, the task fails with budget_exceeded (stop). ask is not supported yet: 422 capability_missing."),
     onUnknownCost: z
       .enum(["reserve", "refuse"])
       .default("reserve")

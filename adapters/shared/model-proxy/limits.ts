@@ -26,7 +26,7 @@ function readReset(headers: Headers, now: number): number | null {
   return valid.length === 0 ? null : Math.max(...valid);
 }
 
-/** Lists the reset times of all limits of which nothing remains. */
+/** Lists the reset times of all exhausted limits. */
 function readExhausted(headers: Headers): string[] {
   return Object.keys(headers).flatMap((name) => {
     const remaining = /^(anthropic-ratelimit-.+)-remaining$/.exec(name)?.[1];

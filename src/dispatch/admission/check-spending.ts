@@ -5,7 +5,7 @@ import { BridgeError } from "../../errors.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { Pricing } from "../../pricing/pricing.ts";
 import type { BudgetAsk } from "../../store/budgets/interface.ts";
-import type { TaskIdentity, TaskRequest } from "../../task.ts";
+import { MICROS_PER_USD, type TaskIdentity, type TaskRequest } from "../../task.ts";
 import { readAgentFile } from "../../workspaces/prompt-files.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
 
@@ -25,8 +25,6 @@ interface SpendingCheckOptions {
 }
 
 export type SpendingCheck = ReturnType<typeof createSpendingCheck>;
-
-const MICROS_PER_USD = 1e6;
 
 /** Creates the checks of what a task may spend. */
 export function createSpendingCheck({ budgets, pricing, vendorOf, workspaces, metrics }: SpendingCheckOptions) {
@@ -80,8 +78,8 @@ export function createSpendingCheck({ budgets, pricing, vendorOf, workspaces, me
     /** Rejects a dispatch that can never start, or whose budget is spent. Throws BridgeError. */
     async check(request: TaskRequest, owner: SpendingOwner, capabilities: AdapterCapabilities): Promise<void> {
       if (request.budget?.onReached === "ask")
-        throw new BridgeError("capability_missing", `Bridge cannot hold a task of ${owner.provider} between two calls of its model.`, {
-          errors: [{ path: "budget.onReached", message: 'must be "stop" for this adapter' }],
+        throw new BridgeError("capability_missing", "Bridge cannot ask for an approval at the maximum of a budget yet.", {
+          errors: [{ path: "budget.onReached", message: 'must be "stop"; "ask" is not supported yet' }],
         });
       await checkPrice(request, owner, capabilities);
       if (!budgets.exist()) return;

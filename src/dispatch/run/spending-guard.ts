@@ -1,6 +1,6 @@
 import type { SpendingAnswer } from "#contract";
 import { toAmounts } from "../../store/budgets/rows.ts";
-import type { Spent } from "../../task.ts";
+import { MICROS_PER_USD, type Spent } from "../../task.ts";
 
 /** A maximum of one task with its children, in millionths of a US dollar, and tokens; null: no maximum. */
 export interface SpendingCap {
@@ -10,14 +10,6 @@ export interface SpendingCap {
   maxTokens: number | null;
 }
 
-/** What a person decides at the maximum. */
-export interface SpendingDecision {
-  isApproved: boolean;
-  /** By how much the maximum grows, in millionths of a US dollar; null: by the maximum itself. */
-  raiseMicros: number | null;
-  reason: string | null;
-}
-
 interface SpendingGuardOptions {
   /** The budget of the dispatch; null without one. */
   own: SpendingCap | null;
@@ -25,27 +17,21 @@ interface SpendingGuardOptions {
   holdsCalls(): boolean;
   /** Stops the task. */
   stop(reason: string): void;
-  /** Asks a person for a higher maximum of the dispatch; null: the task stops at its maximum. */
-  ask: ((cap: SpendingCap, spent: Spent) => Promise<SpendingDecision>) | null;
 }
 
 export type SpendingGuard = ReturnType<typeof createSpendingGuard>;
 
-const isOwn = ({ name }: SpendingCap): boolean => name === null;
-
 const ALLOWED: SpendingAnswer = { allowed: true };
-const MICROS_PER_USD = 1e6;
 
 /**
  * Creates the guard of what one task spends. A task whose calls Bridge can refuse is stopped at its next call, so that it keeps the answer
  * of the last one; any other task is stopped as soon as a report reaches a maximum.
  */
-export function createSpendingGuard({ own, holdsCalls, stop, ask }: SpendingGuardOptions) {
+export function createSpendingGuard({ own, holdsCalls, stop }: SpendingGuardOptions) {
   let caps: SpendingCap[] = own === null ? [] : [own];
   let spent: Spent = { usage: null, costUsd: null, costSource: null };
   /** Why the task must not spend more, by a budget that it shares with other tasks; null if it may. */
   let exhausted: string | null = null;
-  let asking: Promise<SpendingAnswer> | null = null;
 
   function findReached(): SpendingCap | undefined {
     const { micros, tokens } = toAmounts(spent);
@@ -66,36 +52,6 @@ export function createSpendingGuard({ own, holdsCalls, stop, ask }: SpendingGuar
     if (reason !== null) stop(reason);
   }
 
-  function refuse(reason: string): SpendingAnswer {
-    stop(reason);
-    return { allowed: false, reason };
-  }
-
-  async function askForMore(decide: NonNullable<typeof ask>): Promise<SpendingAnswer> {
-    for (let cap = findReached(); cap !== undefined && isOwn(cap); cap = findReached()) {
-      const raised = cap;
-      const { isApproved, raiseMicros, reason } = await decide(cap, spent);
-      if (!isApproved) return refuse(reason === null ? describeReached(cap, spent) : `${describeReached(cap, spent)} ${reason}`);
-      caps = caps.map((one) => (one === raised ? raise(one, { by: own ?? one, micros: raiseMicros }) : one));
-    }
-    return decideAlone();
-  }
-
-  function decideAlone(): SpendingAnswer {
-    const reason = findReason();
-    return reason === null ? ALLOWED : refuse(reason);
-  }
-
-  async function decideCall(): Promise<SpendingAnswer> {
-    const reached = findReached();
-    if (reached === undefined || !isOwn(reached) || ask === null) return decideAlone();
-    // Several calls at the same time wait for one decision.
-    asking ??= askForMore(ask).finally(() => {
-      asking = null;
-    });
-    return asking;
-  }
-
   return {
     /** Adds maxima of budgets that limit each task alone. */
     addCaps(added: readonly SpendingCap[]): void {
@@ -112,8 +68,13 @@ export function createSpendingGuard({ own, holdsCalls, stop, ask }: SpendingGuar
       exhausted = `The budget ${name} has no room for what the task spends.`;
       stopIfReached();
     },
-    /** Whether the task may call its model. Can wait for a decision. */
-    mayCall: decideCall,
+    /** Whether the task may call its model. If not, it is stopped. */
+    mayCall(): SpendingAnswer {
+      const reason = findReason();
+      if (reason === null) return ALLOWED;
+      stop(reason);
+      return { allowed: false, reason };
+    },
   };
 }
 
@@ -124,9 +85,3 @@ function describeReached({ name, maxMicros, maxTokens }: SpendingCap, { costUsd,
   const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
   return `The task has used ${tokens} tokens, and ${subject} permits ${maxTokens}.`;
 }
-
-const raise = (cap: SpendingCap, { by, micros }: { by: SpendingCap; micros: number | null }): SpendingCap => ({
-  ...cap,
-  maxMicros: cap.maxMicros === null ? null : cap.maxMicros + (micros ?? by.maxMicros ?? 0),
-  maxTokens: cap.maxTokens === null ? null : cap.maxTokens + (by.maxTokens ?? 0),
-});

@@ -3,7 +3,7 @@ import type { SpendingAnswer } from "#contract";
 import type { Budgets } from "../../budgets/budgets.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { Store } from "../../store/store.ts";
-import type { DispatchBudget, Spent, TaskIdentity } from "../../task.ts";
+import { type DispatchBudget, MICROS_PER_USD, type Spent, type TaskIdentity } from "../../task.ts";
 import type { Run } from "./run-task.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 import { createSpendingGuard, type SpendingCap, type SpendingGuard } from "./spending-guard.ts";
@@ -18,7 +18,6 @@ interface SpendingGuardsOptions {
 
 export type SpendingGuards = ReturnType<typeof createSpendingGuards>;
 
-const MICROS_PER_USD = 1e6;
 const ALLOWED: SpendingAnswer = { allowed: true };
 
 /** Creates the guards of all running tasks that a budget limits. Other tasks have none. */
@@ -35,7 +34,7 @@ export function createSpendingGuards({ store, budgets, running, metrics, logger 
     const { budget } = task.request;
     if (budget === undefined && !budgets.exist()) return;
     const guard = createSpendingGuard({
-      ...{ own: budget === undefined ? null : toCap(budget), holdsCalls: () => run.holdsModelCalls, ask: null },
+      ...{ own: budget === undefined ? null : toCap(budget), holdsCalls: () => run.holdsModelCalls },
       stop(reason) {
         if (run.stop("budget_exceeded", reason)) metrics.budgetStops.inc({ provider: run.provider });
       },
@@ -85,7 +84,7 @@ export function createSpendingGuards({ store, budgets, running, metrics, logger 
       let run = running.find(handle);
       if (run?.provider !== provider) return ALLOWED;
       for (; run !== undefined; run = running.findParent(run.task)) {
-        const answer = (await guards.get(run.task.seq)?.guard.mayCall()) ?? ALLOWED;
+        const answer = guards.get(run.task.seq)?.guard.mayCall() ?? ALLOWED;
         if (!answer.allowed) return answer;
       }
       return ALLOWED;

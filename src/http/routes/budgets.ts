@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { type BudgetScope, budgetPeriods } from "../../budgets/budget.ts";
 import type { Budgets, CountedBudget } from "../../budgets/budgets.ts";
+import { MICROS_PER_USD } from "../../task.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
@@ -108,7 +109,6 @@ export const budgetRoutes: FastifyPluginAsyncZodOpenApi<{ budgets: Pick<Budgets,
   );
 };
 
-const MICROS_PER_USD = 1e6;
 const toUsd = (micros: number): number => micros / MICROS_PER_USD;
 const toUsdOrNull = (micros: number | null): number | null => (micros === null ? null : toUsd(micros));
 

@@ -10,6 +10,7 @@ import {
   usageSplits,
   usageWindows,
 } from "../../queries/usage-reader.ts";
+import { MICROS_PER_USD } from "../../task.ts";
 import { createClosedSignal } from "../wire/closed-signal.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
@@ -17,8 +18,6 @@ import { timestamp, toIso } from "../wire/timestamps.ts";
 /** The longest list of hours that a response contains, in days. */
 const MAX_DAYS_OF_HOURS = 30;
 const DAY_MS = 24 * 3_600_000;
-const MICROS_PER_USD = 1e6;
-
 const count = z.number().int().nonnegative();
 const knownSum = "Sum over the tasks that report it. Null if it is unknown for all tasks.";
 const countFields = {

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from "#contract";
-import type { Spent } from "../../task.ts";
+import { MICROS_PER_USD, type Spent } from "../../task.ts";
 import type { NewEvent } from "../events/interface.ts";
 import type { StoredRow } from "../tasks/rows.ts";
 import { UNBILLED_CODES } from "../usage/rows.ts";
@@ -43,8 +43,6 @@ export interface Reservation {
   /** How much of the usage of the task is in the `spent` of periods. */
   readonly settled: Amounts;
 }
-
-const MICROS_PER_USD = 1e6;
 
 /** The limit of one task, so that sums stay exact numbers: a million dollars, and a million million tokens. */
 const MAX_AMOUNT = 1e12;

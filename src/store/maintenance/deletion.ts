@@ -4,6 +4,18 @@ import type { DeletionOutcome } from "./interface.ts";
 /** Tenant of deleted tasks. No token belongs to it, so no client can find a task while its rows are being removed. */
 export const DELETED_TENANT = "";
 
+/** The tables of SQLite with short rows of a task. */
+export const taskTables: readonly string[] = [
+  "callback_dedup",
+  "callback",
+  "approval",
+  "stop_request",
+  "task_summary",
+  "task_label",
+  "task_budget",
+  "task_wait",
+];
+
 /** Approximate limits of one slice of the rows of deleted tasks. */
 export const PURGE_SLICE = { bytes: 1024 * 1024, rows: 1000 } as const;
 

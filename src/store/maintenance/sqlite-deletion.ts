@@ -1,6 +1,6 @@
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createAgentOperations } from "../tasks/sqlite-lists.ts";
-import { DELETED_TENANT, findObstacle, PURGE_SLICE } from "./deletion.ts";
+import { DELETED_TENANT, findObstacle, PURGE_SLICE, taskTables } from "./deletion.ts";
 import type { DeletionOutcome, DeletionStore } from "./interface.ts";
 
 /** The other parts of the store that deletions use. */
@@ -23,18 +23,7 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
     );
 
   function detach(seq: number): void {
-    for (const table of [
-      "callback_dedup",
-      "callback",
-      "approval",
-      "stop_request",
-      "task_summary",
-      "task_label",
-      "task_budget",
-      "task_wait",
-      "webhook_delivery",
-    ])
-      driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+    for (const table of [...taskTables, "webhook_delivery"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
     driver.run(
       `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,
          request = '{}', fingerprint = '', traceparent = NULL, tracestate = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,

@@ -4,6 +4,7 @@ import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createWebhookOperations } from "../posts/sqlite-webhooks.ts";
 import type { createAgentOperations } from "../tasks/sqlite-lists.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
+import { taskTables } from "./deletion.ts";
 import type { MaintenanceStore } from "./interface.ts";
 import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "./retention-range.ts";
 import type { createDeletionOperations } from "./sqlite-deletion.ts";
@@ -73,18 +74,7 @@ export function createRetentionOperations(
     );
     for (const row of rows) {
       const seq = Number(row["seq"]);
-      for (const table of [
-        "callback_dedup",
-        "callback",
-        "approval",
-        "stop_request",
-        "task_summary",
-        "task_label",
-        "task_budget",
-        "task_wait",
-        "text_chunk",
-      ])
-        driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+      for (const table of [...taskTables, "text_chunk"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
     if (rows.length > 0) agents.forgetCounts();

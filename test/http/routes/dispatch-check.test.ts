@@ -34,8 +34,14 @@ test("a check lists where a dispatch with fallbacks could run, and why not elsew
   ]);
 });
 
+test("a check rejects a budget that asks for an approval at its maximum, which Bridge does not support yet", async () => {
+  const { body } = await check({ agentId: "writer", message: "Hello.", budget: { maxCostUsd: 1, onReached: "ask" } });
+  expect([body.wouldAnswer, body.problem.code]).toEqual([422, "capability_missing"]);
+  expect(body.problem.errors).toEqual([{ path: "budget.onReached", message: 'must be "stop"; "ask" is not supported yet' }]);
+});
+
 test.each<[string, object, number, string, string]>([
-  ["an unknown adapter", { fallbacks: [{ provider: "nobody" }] }, 422, "fallbacks.0.provider", "is not a loaded adapter"],
+  ["an unknown adapter", { fallbacks: [{ provider: "missing" }] }, 422, "fallbacks.0.provider", "is not a loaded adapter"],
   ["the adapter itself", { fallbacks: [{ provider: "memory" }] }, 422, "fallbacks.0.provider", "to try memory again, send retry instead"],
   ["an adapter twice", { fallbacks: [{ provider: "narrow" }, { provider: "narrow" }] }, 400, "fallbacks", "must name each provider once"],
   ["five adapters", { fallbacks: Array.from("abcde", (provider) => ({ provider })) }, 400, "fallbacks", "4"],
