@@ -16,6 +16,7 @@ import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from
 import { vercelAiSettings } from "./vercel-ai/settings.ts";
 
 export { reportIsolatedError } from "./shared/agent-program/isolate-errors.ts";
+export { createProgramEnvironment } from "./shared/agent-program/program-environment.ts";
 export { getProcessLabels } from "./shared/process/process-labels.ts";
 export { runProcess } from "./shared/process/run-process.ts";
 export { createSandbox } from "./shared/process/sandbox.ts";

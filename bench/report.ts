@@ -7,6 +7,8 @@ import { median, quantile } from "./statistics.ts";
 const GOAL_IN_FLIGHT = [32, 256] as const;
 /** Goals for the CPU time per task, compared with the floor, by tasks in flight. */
 export const MAX_CPU_RATIOS = { 32: 2.2, 256: 2 } as const;
+/** Goal for the CPU time per task with a budget that the task matches, compared with the time without one. */
+export const MAX_BUDGET_RATIO = 1.1;
 /** Goals for the tasks per second, compared with the floor: the median and the p10 of the slices. */
 export const MIN_RATE_RATIO = 0.5;
 export const MIN_RATE_RATIO_P10 = 0.45;
@@ -107,6 +109,7 @@ export function renderReport(
 function listGoals(results: readonly ServerResults[], fsyncMs: readonly number[]): Goal[] {
   const bridge = results.find(({ name }) => name === "bridge");
   if (bridge === undefined) return [];
+  const withBudget = results.find(({ name }) => name === "bridge-budget");
   const bareAccept = findSlices(results, "bare", 1).map((slice) => slice.acceptP50Ms);
   const accept = bareAccept.length === 0 ? [] : findSlices(results, "bridge", 1).map((slice) => slice.acceptP50Ms);
   const compareWith = (name: ServerName, inFlight: number, kind: NumericKind): number[] => {
@@ -131,6 +134,12 @@ function listGoals(results: readonly ServerResults[], fsyncMs: readonly number[]
       goal: `at least ${MIN_BULLMQ_RATIO}`,
       values: compareWith("bullmq-everysec", inFlight, "tasksPerSecond"),
       isMet: (ratios: readonly number[]) => median(ratios) >= MIN_BULLMQ_RATIO,
+    })),
+    ...GOAL_IN_FLIGHT.map((inFlight) => ({
+      what: `CPU per task with a matching budget x without, ${inFlight} in flight`,
+      goal: `at most ${MAX_BUDGET_RATIO}`,
+      values: withBudget === undefined ? [] : computeRatios(bridge, withBudget, inFlight, "cpuMsPerTask"),
+      isMet: (ratios: readonly number[]) => median(ratios) <= MAX_BUDGET_RATIO,
     })),
     {
       what: "accept p50 / (fsync + bare request p50), 1 in flight",

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { accessSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,8 +12,11 @@ import { type PinnedProcess, startPinned } from "./pinned-process.ts";
 import { findPostgres, queryPostgres, startPostgres } from "./postgres-server.ts";
 import { waitUntilReady } from "./wait-until-ready.ts";
 
-export const serverNames = ["floor", "bridge", "bare", "bullmq-everysec", "bullmq-always", "pg-boss"] as const;
-/** `bridge@` is followed by the directory of another checkout of Bridge. `bullmq-postgres` needs a database. */
+export const serverNames = ["floor", "bridge", "bridge-budget", "bare", "bullmq-everysec", "bullmq-always", "pg-boss"] as const;
+/**
+ * `bridge-budget` is Bridge with a budget that all tasks match. `bridge@` is followed by the directory of another checkout of Bridge.
+ * `bullmq-postgres` needs a database.
+ */
 export type ServerName = (typeof serverNames)[number] | "bullmq-postgres" | `bridge@${string}`;
 
 /** Largest number of tasks in flight. */
@@ -111,14 +114,16 @@ export async function startServer(
     const programs = checkout === undefined ? import.meta.dirname : path.join(checkout, "bench");
     const bridge = asOperator ? "../src/start.js" : "bridge.ts";
     const peer = `peers/${kind.replace(/^(bullmq)-(everysec|always)$/, "$1")}.ts`;
-    const program = path.join(programs, isPeer(name) ? peer : kind === "bridge" ? bridge : `${kind}.ts`);
+    const isBridge = kind === "bridge" || kind === "bridge-budget";
+    const program = path.join(programs, isPeer(name) ? peer : isBridge ? bridge : `${kind}.ts`);
     const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
     const environment = {
-      ...(kind === "bridge" ? createBridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket }),
+      ...(isBridge ? createBridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket }),
+      ...(kind === "bridge-budget" && { BRIDGE_BUDGETS_FILE: writeBudgets(directory) }),
       ...(acceptOnly && { BENCH_ACCEPT_ONLY: "1" }),
       // The first line of the log contains the address.
       ...(asOperator && { BRIDGE_LOG_LEVEL: "info" }),
-      ...(options.databaseUrl !== undefined && { [kind === "bridge" ? "BRIDGE_DATABASE_URL" : "BENCH_DATABASE_URL"]: options.databaseUrl }),
+      ...(options.databaseUrl !== undefined && { [isBridge ? "BRIDGE_DATABASE_URL" : "BENCH_DATABASE_URL"]: options.databaseUrl }),
       ...options.environment,
     };
     const tracer = tracesSyncs ? ["strace", ...TRACE_OPTIONS, "-o", path.join(directory, SYNC_LOG)] : [];
@@ -192,6 +197,13 @@ async function readRedisCommands(socketPath: string): Promise<number> {
   }
   socket.destroy();
   return Number(count);
+}
+
+/** Writes a budget that no run of a benchmark can reach, and returns the path of its file. */
+function writeBudgets(directory: string): string {
+  const file = path.join(directory, "budgets.json");
+  writeFileSync(file, JSON.stringify([{ name: "all", per: "month", maxCostUsd: 1_000_000_000 }]));
+  return file;
 }
 
 function createBridgeEnvironment(directory: string, token: string): Record<string, string> {

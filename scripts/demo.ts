@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
 import { type DemoAgent, demoAgents, findInstalledAgent, listInstallCommands } from "./demo/agents.ts";
 import { describeError } from "./demo/describe-error.ts";
-import { ExplainedError, runDemo } from "./demo/run-demo.ts";
+import { runDemo } from "./demo/run-demo.ts";
+import { runTreesDemo } from "./demo/run-trees-demo.ts";
 import { createScreen } from "./demo/screen.ts";
+import { ExplainedError } from "./demo/with-bridge.ts";
 
-const usage = `Usage: npm run demo [-- [--provider NAME] [--keep]]
+const usage = `Usage: npm run demo [-- [--provider NAME] [--keep] | --trees]
 
 Starts Bridge and a callback receiver, dispatches a task, and prints what happens.
 
@@ -13,6 +15,8 @@ Starts Bridge and a callback receiver, dispatches a task, and prints what happen
               installed, which chooses the first of these four programs on PATH
   --keep      keep Bridge running afterwards, print a link to the console and commands to try,
               and stop on Ctrl-C
+  --trees     instead, let two tasks edit the same file of a git repository at once, each in its
+              own work tree, and apply the commits of both
   --help      show this text
 `;
 
@@ -42,7 +46,9 @@ async function main(): Promise<number> {
   // The reader has closed the output: `npm run demo | head`, or a closed terminal.
   process.stdout.on("error", () => stop.abort(EXIT_CODE_OF_BROKEN_PIPE));
   try {
-    await runDemo(createScreen(process.stdout), { ...options, agent, stop: stop.signal });
+    const screen = createScreen(process.stdout);
+    if (options.trees) await runTreesDemo(screen, { stop: stop.signal });
+    else await runDemo(screen, { ...options, agent, stop: stop.signal });
     return 0;
   } catch (error) {
     if (stop.signal.aborted) return stop.signal.reason;
@@ -52,15 +58,17 @@ async function main(): Promise<number> {
 }
 
 /** Returns the options; their agent is null if the installed one is wanted and none is. Returns null for invalid options. */
-function readOptions(): { agent: DemoAgent | null; keep: boolean; help: boolean } | null {
+function readOptions(): { agent: DemoAgent | null; keep: boolean; trees: boolean; help: boolean } | null {
   try {
     const { provider, ...values } = parseArgs({
       options: {
         provider: { type: "string", default: "command" },
         keep: { type: "boolean", default: false },
+        trees: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     }).values;
+    if (values.trees && (values.keep || provider !== "command")) throw new Error("--trees cannot be used with --provider and --keep.");
     const agent = provider === "installed" ? findInstalledAgent(process.env) : demoAgents.get(provider);
     if (agent === undefined) throw new Error(`--provider must be one of ${[...demoAgents.keys()].join(", ")}, installed; got ${provider}.`);
     return { ...values, agent };

@@ -7,22 +7,52 @@ import { drawCast, palettes } from "./demo/draw-cast.ts";
 import { shortenOutput } from "./demo/shorten-output.ts";
 import { replaceSection } from "./replace-section.ts";
 
-// Runs the demo, and writes what it prints to the README, as text and as an animated picture.
+// Runs both demos, and writes what they print to the README and to the page about work trees, as text and as animated pictures.
 
 const repository = path.resolve(import.meta.dirname, "..");
-const readme = path.join(repository, "README.md");
 const images = path.join(repository, "docs/images");
 
-const sample = shortenOutput(await recordDemo());
-writeFileSync(readme, replaceSection(readFileSync(readme, "utf8"), "demo", `\`\`\`\n${sample.join("\n")}\n\`\`\``));
-mkdirSync(images, { recursive: true });
-for (const theme of ["light", "dark"] as const) {
-  writeFileSync(path.join(images, `demo-${theme}.svg`), drawCast(["$ npm run demo", "", ...sample], palettes[theme]));
+await record({
+  page: path.join(repository, "README.md"),
+  name: "demo",
+  options: [],
+  label: "Output of the demo: the dispatch of a task, its events, its signed callback, and a repeated dispatch that runs nothing.",
+  shorten: shortenOutput,
+});
+await record({
+  page: path.join(repository, "docs/work-trees.md"),
+  name: "demo-trees",
+  options: ["--trees"],
+  label: "Output of the demo of work trees: two dispatches, the events of both tasks, their diffs, and their commits in a clone.",
+  shorten: (lines) => lines.slice(lines.findIndex((line) => line.startsWith("Dispatch"))),
+});
+
+/** A demo, and where its output goes. */
+interface Recording {
+  page: string;
+  /** The name of the section of the page, and of the pictures. */
+  name: string;
+  options: readonly string[];
+  label: string;
+  shorten(lines: readonly string[]): string[];
+}
+
+/** Runs a demo, and writes its output to a page and to pictures. */
+async function record({ page, name, options, label, shorten }: Recording): Promise<void> {
+  const sample = shorten(await runDemo(options));
+  writeFileSync(page, replaceSection(readFileSync(page, "utf8"), name, `\`\`\`\n${sample.join("\n")}\n\`\`\``));
+  mkdirSync(images, { recursive: true });
+  const command = ["npm run demo", ...(options.length > 0 ? ["--", ...options] : [])].join(" ");
+  for (const theme of ["light", "dark"] as const)
+    writeFileSync(
+      path.join(images, `${name}-${theme}.svg`),
+      drawCast([`$ ${command}`, "", ...sample], { palette: palettes[theme], label }),
+    );
 }
 
 /** Runs the demo, and returns the lines that it prints. */
-async function recordDemo(): Promise<string[]> {
-  const child = spawn(process.execPath, ["scripts/demo.ts"], { cwd: repository, stdio: ["ignore", "pipe", "inherit"] });
+async function runDemo(options: readonly string[]): Promise<string[]> {
+  const child = spawn(process.execPath, ["scripts/demo.ts", ...options], { cwd: repository, stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
   const [exitCode] = await once(child, "close");

@@ -81,18 +81,18 @@ function createTaskMetrics(registers: Registry[]) {
     }),
     approvals: new Counter({
       name: "bridge_approvals_total",
-      help: "Approvals of tool calls, by decision: approved, rejected, unanswered.",
+      help: "Approvals, by decision: approved, rejected, unanswered.",
       labelNames: ["provider", "decision"],
       registers,
     }),
     approvalsWaiting: new Gauge({
       name: "bridge_approvals_waiting",
-      help: "Tool calls of tasks on this node that wait for a decision.",
+      help: "Approvals of tasks on this node that wait for a decision.",
       registers,
     }),
     approvalOldest: new Gauge({
       name: "bridge_approval_oldest_seconds",
-      help: "For how long the longest waiting tool call of this node has waited for a decision. 0 if none waits.",
+      help: "For how long the oldest approval of this node has waited for a decision. 0 if none waits.",
       registers,
     }),
     budgetSpent: createBudgetGauge(registers, {

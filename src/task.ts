@@ -105,6 +105,28 @@ export interface DispatchBudget {
   onUnknownCost: "reserve" | "refuse";
 }
 
+/** What happens to the branch of a task after its end: it is stored, only its diff can be read, or nothing remains. */
+export const keepModes = ["branch", "diff", "none"] as const;
+
+/** The repository of which a task gets a work tree, as it was resolved when the dispatch was accepted. */
+export interface TaskRepository {
+  name: string;
+  ref: string;
+  branch: string;
+  keep: (typeof keepModes)[number];
+  /** Whether Bridge pushes the branch to the source of the repository when the task ends. */
+  push: boolean;
+  /** The commit that `ref` named. Null if it is resolved when the task starts. Not part of the dispatch. */
+  baseCommit: string | null;
+  /** Whether the task continues the branch of an earlier one, which keeps it until this task ends. Not part of the dispatch. */
+  continuesBranch?: boolean;
+}
+
+/** What an approval decides: a tool call, or a higher maximum of the budget of its task. */
+export const approvalKinds = ["tool", "budget"] as const;
+
+export type ApprovalKind = (typeof approvalKinds)[number];
+
 /** The normalized request of a dispatch. A missing field was not set by the caller. */
 export interface TaskRequest extends AdapterInputs {
   message: string;
@@ -115,6 +137,8 @@ export interface TaskRequest extends AdapterInputs {
   mcpServers?: McpServerSpec[];
   /** Written into the workspace before the task starts. */
   files?: DispatchedFile[];
+  /** The task runs in a work tree of this repository. Absent: in the workspace of its agent, or in the tree of its parent. */
+  repository?: TaskRepository;
   timeoutSeconds?: number;
   budget?: DispatchBudget;
   outputStrategy: OutputStrategy;

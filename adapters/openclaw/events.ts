@@ -1,8 +1,11 @@
 import { z } from "zod";
 import type { Step } from "../shared/agent-program/run-program.ts";
 import type { GatewayEvent } from "./gateway-socket.ts";
+import { explainWait } from "./run-result.ts";
 
 const text = z.string();
+/** A longer delay is not that of a limit, and has no valid date. */
+const MAX_DELAY_MS = 31 * 86_400_000;
 const agentEventSchema = z.object({ event: z.literal("agent"), payload: z.object({ runId: text, stream: text, data: z.unknown() }) });
 const streams = {
   lifecycle: z.object({
@@ -21,8 +24,16 @@ const streams = {
     z.object({ kind: z.literal("preamble"), phase: text, progressText: text.default("") }),
     z.object({ kind: z.literal("tool"), phase: text, name: text, toolCallId: text, title: text.optional(), status: text.optional() }),
   ]),
+  run_status: z.object({
+    phase: z.literal("retrying"),
+    retryAttempt: z.number(),
+    delayMs: z.number().nonnegative().max(MAX_DELAY_MS),
+    reason: text,
+  }),
   command_output: z.object({ phase: text, toolCallId: text, output: text.optional() }),
 } as const;
+/** How long the gateway may wait before it calls the model again. It waits for hours if the vendor names such a time. */
+const MAX_WAIT_MS = 60_000;
 const resultSchema = z.object({ content: z.array(z.object({ type: z.literal("text"), text })).min(1) });
 
 /** Converts the gateway's events about the runs of one task to timeline steps. */
@@ -86,6 +97,10 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
       if (data.phase !== "end") return [];
       return [{ kind: "tool.completed", toolCallId, toolName, output: title, isError: status !== "completed" }];
     },
+    run_status: ({ retryAttempt, delayMs, reason }) => [
+      { kind: "progress", data: { retry: retryAttempt, reason } },
+      ...(delayMs > MAX_WAIT_MS ? [{ kind: "ended", outcome: explainWait(Date.now() + delayMs, reason) } as const] : []),
+    ],
     command_output: ({ phase, toolCallId, output = "" }) =>
       phase === "delta" && output !== "" ? [{ kind: "progress", data: { tool: toolCallId, output } }] : [],
   };

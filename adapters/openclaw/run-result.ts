@@ -118,16 +118,22 @@ const STOPPED_ELSEWHERE = failure("cancelled", "The run was stopped in OpenClaw.
 const isStopped = (stopReason: string | undefined): boolean => stopReason === "rpc" || stopReason === "aborted";
 
 /** Error codes by the gateway's `failoverReason`. */
-const ERROR_CODES_BY_REASON: Readonly<Record<string, TaskErrorCode>> = {
-  auth: "authentication_required",
-  auth_permanent: "authentication_required",
-  billing: "user_action_required",
-  rate_limit: "rate_limited",
-  overloaded: "rate_limited",
-};
+const ERROR_CODES_BY_REASON: ReadonlyMap<string, TaskErrorCode> = new Map([
+  ["auth", "authentication_required"],
+  ["auth_permanent", "authentication_required"],
+  ["billing", "user_action_required"],
+  ["rate_limit", "rate_limited"],
+  ["overloaded", "rate_limited"],
+]);
+
+/** Returns the outcome of a run whose gateway waits too long. `next`: time of its next model call, in ms since the epoch. */
+export function explainWait(next: number, failoverReason: string): Outcome {
+  const errorCode = ERROR_CODES_BY_REASON.get(failoverReason) ?? "model_error";
+  return failure(errorCode, `The vendor of the model rejects calls until ${new Date(next).toISOString()} (${failoverReason}).`);
+}
 
 function explainFailure(detail: string, failoverReason: string | null): Outcome {
-  const known = failoverReason === null ? undefined : ERROR_CODES_BY_REASON[failoverReason];
+  const known = failoverReason === null ? undefined : ERROR_CODES_BY_REASON.get(failoverReason);
   // After a provider rejects its key, the gateway skips it for a minute and reports only this message.
   if (known === "authentication_required" || /temporarily disabled after a provider auth|authentication failed/.test(detail))
     return failure("authentication_required", `The model's provider rejected OpenClaw's credentials: ${detail} Set them in OpenClaw.`);

@@ -1,7 +1,7 @@
 import { withTimeout } from "@hak2i/async-kit";
 import { z } from "zod";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
-import { applyStep } from "../shared/agent-program/run-program.ts";
+import { applyStep, type Outcome } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
 import { createApprovalHandler } from "./approval-handler.ts";
 import { createEventReader } from "./events.ts";
@@ -26,6 +26,8 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
   const approvals = createApprovalHandler(task);
   let facts: Omit<Partial<ConnectionResult>, "status"> = {};
   let hasStarted = false;
+  /** Aborted when the gateway announces a wait above the limit. The abort reason is the outcome. */
+  const longWait = new AbortController();
   const removeListener = gateway.onEvent((event) => {
     approvals.handle(event);
     for (const step of reader.read(event)) {
@@ -33,7 +35,8 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
       hasStarted = true;
       task.offeredTools?.noteOutput();
       if (step.kind === "facts") facts = { ...facts, ...step.facts };
-      else if (step.kind !== "ended") applyStep(timeline, renameDeclaredTool(step, task.offeredTools));
+      else if (step.kind === "ended") longWait.abort(step.outcome);
+      else applyStep(timeline, renameDeclaredTool(step, task.offeredTools));
     }
   });
 
@@ -69,13 +72,16 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
   try {
     if (signal.aborted) return CANCELED;
     const working = work();
-    const stopping = stopOnAbort(task, { working, hasRun: () => runs.size > 0 });
+    const stopping = stopOnAbort({ ...task, signal: AbortSignal.any([signal, longWait.signal]) }, { working, hasRun: () => runs.size > 0 });
     // With a broken connection, the local work ends at once, but the run on the gateway continues.
     const ending = await Promise.race([working.then((result) => (signal.aborted ? stopping : result)), stopping]);
     // The first outcome counts: ignore later events.
     removeListener();
     if (!signal.aborted) await stopLeftovers(task);
-    return { ...facts, ...ending, ...(signal.aborted ? CANCELED : {}) };
+    // A run that has ended well does not wait any more.
+    const isWaiting = longWait.signal.aborted && ending.status !== "ok";
+    const outcome = signal.aborted ? CANCELED : isWaiting ? (longWait.signal.reason as Outcome) : {};
+    return { ...facts, ...ending, ...outcome };
   } finally {
     removeListener();
     taskEnded.abort();

@@ -48,5 +48,11 @@ export function explainRetries(attempts: number, message: string): Outcome {
   );
 }
 
+/** Returns the outcome of a call that OpenCode would repeat only at a time that is far away, in ms since the epoch. */
+export function explainWait(next: number, message: string): Outcome {
+  const errorCode = isRateLimitMessage(message) ? "rate_limited" : "model_error";
+  return failure(errorCode, `The vendor of the model rejects calls until ${new Date(next).toISOString()}: ${message}`);
+}
+
 /** Removes the stack trace that some messages contain. */
 const firstLine = (message = ""): string | undefined => message.split("\n")[0] || undefined;

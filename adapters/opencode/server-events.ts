@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonObjectSchema } from "#contract";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
-import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
+import { errorSchema, explainError, explainFinish, explainRetries, explainWait, type ReportedError } from "./failures.ts";
 import { createIncompleteAnswerCounter } from "./incomplete-answers.ts";
 import { createCallReader, permissionSchema, type ServerStep } from "./server-calls.ts";
 import { toolPartSchema } from "./tool-calls.ts";
@@ -9,6 +9,8 @@ import { stepFinishSchema, type Tally } from "./usage.ts";
 
 /** Failed model calls in a row after which the task fails. */
 const MAX_FAILED_CALLS = 4;
+/** How long OpenCode may wait before a call. It would wait for hours if the provider names such a time. */
+const MAX_WAIT_MS = 60_000;
 
 const SESSION_FIELDS = { sessionID: z.string() };
 const partSchema = z.discriminatedUnion("type", [
@@ -28,7 +30,13 @@ const messageSchema = z.object({
   /** Set for a summary that OpenCode writes for itself; its text is not part of the answer. */
   summary: z.unknown().optional(),
 });
-const statusSchema = z.object({ type: z.string(), attempt: z.number().optional(), message: z.string().optional() });
+/** `next` is the time of the next attempt, in ms since the epoch. */
+const statusSchema = z.object({
+  type: z.string(),
+  attempt: z.number().optional(),
+  message: z.string().optional(),
+  next: z.number().optional(),
+});
 
 const eventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("message.updated"), properties: z.object({ info: messageSchema }) }),
@@ -117,11 +125,12 @@ function decideOutcome(error: ReportedError | null, finish: string | null): Outc
   return error === null || error.name === "StructuredOutputError" ? explainFinish(finish) : explainError(error);
 }
 
-function readStatus({ type, attempt = 0, message = "" }: z.infer<typeof statusSchema>): ServerStep[] {
+function readStatus({ type, attempt = 0, message = "", next = 0 }: z.infer<typeof statusSchema>): ServerStep[] {
   if (type !== "retry") return [];
   const retry: ServerStep[] = [
     { kind: "discarded", reason: message },
     { kind: "progress", data: { retry: attempt, message } },
   ];
+  if (next - Date.now() > MAX_WAIT_MS) return [...retry, { kind: "ended", outcome: explainWait(next, message) }];
   return attempt < MAX_FAILED_CALLS ? retry : [...retry, { kind: "ended", outcome: explainRetries(attempt, message) }];
 }

@@ -44,11 +44,18 @@ const HOLD_SECONDS = 8;
 /** The animation begins this long before its end, so that its first frame is complete. */
 const FIRST_HOLD_SECONDS = 3;
 
+/** Options of `drawCast`. */
+export interface CastOptions {
+  palette: Palette;
+  /** Describes the picture to people who do not see it. */
+  label: string;
+}
+
 /**
  * Draws the lines of a terminal as an SVG in which they appear one after the other, again and again. Without animation, all lines are
  * visible.
  */
-export function drawCast(lines: readonly string[], palette: Palette): string {
+export function drawCast(lines: readonly string[], { palette, label }: CastOptions): string {
   const times = listTimes(lines);
   const duration = (times.at(-1) ?? 0) + HOLD_SECONDS;
   const [width, height] = [Math.round(COLUMNS * COLUMN_WIDTH + 2 * PADDING), lines.length * LINE_HEIGHT + 2 * PADDING];
@@ -63,7 +70,6 @@ export function drawCast(lines: readonly string[], palette: Palette): string {
     const percent = ((time / duration) * 100).toFixed(2);
     return `@keyframes l${index}{0%,${percent}%{opacity:0}${(Number(percent) + 0.01).toFixed(2)}%,100%{opacity:1}}.l${index}{animation:l${index} ${duration.toFixed(2)}s ${(FIRST_HOLD_SECONDS - duration).toFixed(2)}s infinite}\n`;
   });
-  const label = "Output of the demo: the dispatch of a task, its events, its signed callback, and a repeated dispatch that runs nothing.";
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">
 <style>
 text{font:${FONT_SIZE}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre;fill:${palette.text}}

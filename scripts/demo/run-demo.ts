@@ -1,14 +1,13 @@
-import { randomBytes } from "node:crypto";
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Adapter, type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-client";
+import type { Adapter, BridgeEvent } from "bridge-client";
 import { type DemoAgent, findInstalledAgent, selectSettings } from "./agents.ts";
-import { type BridgeProcess, startBridge } from "./bridge-process.ts";
+import type { BridgeProcess } from "./bridge-process.ts";
 import { describeError } from "./describe-error.ts";
-import { type ReceivedCallback, type Receiver, startReceiver } from "./receiver.ts";
+import type { ReceivedCallback, Receiver } from "./receiver.ts";
 import type { Screen } from "./screen.ts";
+import { ExplainedError, type Stage, withBridge } from "./with-bridge.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const agentId = "auditor";
@@ -29,46 +28,20 @@ export interface DemoOptions {
  * Runs the demo. When it settles, its processes have exited and its files are removed. Rejects when `stop` aborts before the end.
  */
 export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions): Promise<void> {
-  await using cleanup = new AsyncDisposableStack();
-  const failure = new AbortController();
-  const timer = setTimeout(() => failure.abort(new Error(`The demo took longer than ${agent.deadlineMs / 1000} s.`)), agent.deadlineMs);
-  cleanup.defer(() => clearTimeout(timer));
-  const signal = AbortSignal.any([stop, failure.signal]);
-
-  const directory = await mkdtemp(path.join(tmpdir(), "bridge-demo-"));
-  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
-  const secret = `whsec_${randomBytes(32).toString("base64")}`;
-  const receiver = cleanup.adopt(await startReceiver({ secret, signal }), (started) => started.close());
-  const bridge = cleanup.adopt(await startBridge({ directory, secret, signal, settings: selectSettings(agent, process.env) }), (started) =>
-    started.close(),
-  );
-  void bridge.ended.then(() => failure.abort(new Error("Bridge exited unexpectedly.")));
-
-  try {
+  const { deadlineMs } = agent;
+  await withBridge({ screen, stop, deadlineMs, settings: () => selectSettings(agent, process.env) }, async (running) => {
+    const { bridge, receiver, directory, stage, endDeadline } = running;
     screen.line(`Bridge ${bridge.version}: ${bridge.url}   callback receiver: ${receiver.url}`);
-    const stage = { screen, client: createBridgeClient({ url: bridge.url, token: bridge.token }), signal };
     if (agent.provider !== "command") await showPreflight(stage, agent);
     const workspace = path.join(directory, "workspaces", "default", agentId);
     for (const folder of folders)
       await cp(path.join(repository, folder), path.join(workspace, folder), { recursive: true, filter: isSource });
     screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. ${agent.requirements}`);
     await showTask(stage, receiver, agent);
-    clearTimeout(timer);
+    endDeadline();
     if (keep) await stayOpen(stage, { agent, bridge, receiver });
     else showNextSteps(screen, agent);
-    if (!stop.aborted) failure.signal.throwIfAborted();
-  } catch (error) {
-    if (error instanceof ExplainedError) throw error;
-    const reason = failure.signal.aborted ? failure.signal.reason : error;
-    throw new Error(`${describeError(reason)}\n\nThe last lines of Bridge:\n${bridge.lastLines()}`);
-  }
-}
-
-/** The objects that all steps of the demo share. */
-interface Stage {
-  screen: Screen;
-  client: BridgeClient;
-  signal: AbortSignal;
+  });
 }
 
 async function showTask(stage: Stage, receiver: Receiver, agent: DemoAgent): Promise<void> {
@@ -124,9 +97,6 @@ async function findHealth({ client, signal }: Stage, provider: string): Promise<
   }
 }
 
-/** A failure that its message explains. The log of Bridge would add nothing. */
-export class ExplainedError extends Error {}
-
 /** Prints a task's events as they arrive; resolves to the last one. */
 async function showEvents({ screen, client, signal }: Stage, elapsed: () => string): Promise<BridgeEvent> {
   let last: BridgeEvent | null = null;
@@ -172,6 +142,7 @@ function showNextSteps(screen: Screen, agent: DemoAgent): void {
     steps.push([`npm run demo -- --provider ${installed?.provider ?? "installed"}`, purpose]);
   }
   steps.push([agent.provider === "command" ? "npm start" : `BRIDGE_ADAPTERS=${agent.provider} npm start`, "start Bridge"]);
+  steps.push(["npm run demo -- --trees", "two tasks edit the same file at once"]);
   screen.heading("What to try next");
   const width = Math.max(...steps.map(([command]) => command.length));
   for (const [command, purpose] of steps) screen.line(`  ${command.padEnd(width)}  ${purpose}`);

@@ -1,5 +1,5 @@
 /** Lines that are left out: they repeat others, or matter only to those who run the demo. */
-const OMITTED = [/"phase":"reading"/, / read_file /, /more tool events/, /^ {2}responded 204/];
+const OMITTED = [/"phase":"reading"/, / read_file /, / tool\.completed /, / assistant\.text /, /more tool events/, /^ {2}responded 204/];
 
 /** Returns the lines of the demo from the dispatch to its repetition. One line with `…` stands for lines that are left out. */
 export function shortenOutput(output: readonly string[]): string[] {

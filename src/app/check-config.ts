@@ -9,6 +9,7 @@ import type { Config } from "../config/config.ts";
 import { ConfigError, StartError } from "../errors.ts";
 import { describeSchedule } from "../posts/schedule.ts";
 import { loadAdapters } from "../registry/load-adapters.ts";
+import { openRepositoriesFile } from "../repositories/repositories-file.ts";
 import { openWebhooksFile } from "../webhooks/webhooks-file.ts";
 import { findMissingPrograms, findPathFaults } from "./check-paths.ts";
 import { listUnknown, loadConfig } from "./load-config.ts";
@@ -47,6 +48,7 @@ export async function checkConfig(environment: Environment): Promise<ConfigRepor
   await check(() => checkTokens(config));
   await check(() => checkWebhooks(config));
   await check(() => checkBudgets(config));
+  await check(() => checkRepositories(config));
   const adapters = await check(() => loadAdapters(config.adapters, { catalog, adapterSettings: config.adapterSettings }));
   const unusable = (adapters ?? []).flatMap((entry) => (entry.adapter === null ? [`BRIDGE_ADAPTERS: ${entry.reason}`] : []));
   using directory = mkdtempDisposableSync(path.join(tmpdir(), "bridge-check-"));
@@ -78,6 +80,10 @@ function checkTokens(config: Config): void {
 
 function checkBudgets({ budgetsFile: file }: Config): void {
   if (file !== null) openBudgetsFile({ file, logger, pollMs, onReloaded: () => {} }).close();
+}
+
+function checkRepositories({ repositoriesFile: file }: Config): void {
+  if (file !== null) openRepositoriesFile({ file, logger, pollMs }).close();
 }
 
 function checkWebhooks({ webhooksFile: file, callbacks: { allow } }: Config): void {

@@ -28,10 +28,11 @@ import { healthRoutes } from "../http/routes/health.ts";
 import { meRoutes } from "../http/routes/me.ts";
 import { metricsRoutes } from "../http/routes/metrics.ts";
 import { nodeRoutes } from "../http/routes/nodes.ts";
+import { repositoryRoutes } from "../http/routes/repositories.ts";
 import { serviceInfoRoutes } from "../http/routes/service-info.ts";
 import { sessionRoutes } from "../http/routes/sessions.ts";
 import { statsRoutes } from "../http/routes/stats.ts";
-import { taskDiffRoutes } from "../http/routes/task-diff.ts";
+import { taskChangeRoutes } from "../http/routes/task-changes.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
 import { taskListRoutes } from "../http/routes/task-list.ts";
 import { taskRequestRoutes } from "../http/routes/task-request.ts";
@@ -50,12 +51,13 @@ import type { SharedRates } from "../http/wire/shared-rates.ts";
 import type { Metrics } from "../metrics.ts";
 import { describeSchedule } from "../posts/schedule.ts";
 import { createAgentList } from "../queries/agent-list.ts";
+import { createRepositoryList } from "../queries/repository-list.ts";
+import { createTaskChanges } from "../queries/task-changes.ts";
 import { createTaskReader } from "../queries/task-reader.ts";
 import { createUsageReader } from "../queries/usage-reader.ts";
 import { createDescribedDispatchSchema } from "../requests/dispatch-schema.ts";
 import { createDispatchParser } from "../requests/parse-dispatch.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
-import { createTaskDiffs } from "../workspaces/task-diffs.ts";
 import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import { createSockets } from "./create-sockets.ts";
@@ -110,7 +112,7 @@ export async function createEndpoints(
   const parseDispatch = createDispatchParser(inputs);
   const receiveDispatch = createReceiveDispatch({ dispatcher, adapters, metrics, parseDispatch, defaultProfile: config.defaultProfile });
   const previewDispatch = createPreviewDispatch({ dispatcher, registry, workspaces, parseDispatch, defaultProfile: config.defaultProfile });
-  const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
+  const listed = { workspaces: createWorkspaceList({ store, workspacesDir: config.workspacesDir }), files: createWorkspaceFiles(engine) };
   await server.register(meRoutes, { scopes, signsCallbacks: config.callbacks.secrets.length > 0 });
   await server.register(sessionRoutes, { sessions, tickets });
   const bodySchema = createDescribedDispatchSchema(inputs);
@@ -121,10 +123,10 @@ export async function createEndpoints(
   await server.register(taskRequestRoutes, { bodySchema, tasks });
   await server.register(agentRoutes, { agents: createAgentList(store, dispatcher) });
   await server.register(statsRoutes, { usage: createUsageReader(store) });
-  const files = createWorkspaceFiles({ workspaces });
-  await server.register(workspaceRoutes, { workspaces: workspaceList, files, forward: forwarding.workspaces });
+  await server.register(workspaceRoutes, { ...listed, forward: forwarding.workspaces });
   await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }), forward: forwarding.taskFiles });
-  await server.register(taskDiffRoutes, { taskDiffs: createTaskDiffs(engine), forward: forwarding.taskFiles });
+  await server.register(taskChangeRoutes, { changes: createTaskChanges(engine), forward: forwarding.taskFiles });
+  await server.register(repositoryRoutes, { repositories: createRepositoryList(engine) });
   await server.register(taskEventRoutes, { store, eventStreams });
   await server.register(eventRoutes, { store, eventStreams, tickets });
   await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });
@@ -143,7 +145,7 @@ export async function createEndpoints(
   await server.register(metricsRoutes, { metrics, sample: createMetricsSampler(config, engine, metrics), isPublic: config.metricsPublic });
 
   const sockets = createSockets({
-    ...{ engine, receiveDispatch, tasks, workspaces: workspaceList, requestRates, ...limits, metrics, logger },
+    ...{ engine, receiveDispatch, tasks, workspaces: listed.workspaces, requestRates, ...limits, metrics, logger },
     frameLimitBytes: config.bodyLimitBytes,
     checkCanStart() {
       if (isClosing) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks.");

@@ -28,6 +28,7 @@ import { createConfigureAdapter } from "./configure-adapter.ts";
 import { describeAdapters } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
 import { openDatabase } from "./open-database.ts";
+import { createTreeSweep, openRepositories } from "./open-repositories.ts";
 import { createRunGit } from "./run-git.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
 import { createSettingsDigest } from "./settings-digest.ts";
@@ -92,12 +93,14 @@ export async function createEngine(
     ...{ store, logger, file: config.budgetsFile, reserveUsd: config.budgetReserveUsd },
     onAdjusted: webhooks.onBudgetAdjusted,
   });
+  const runGit = createRunGit({ environment, sandbox: sandbox.sandbox });
+  const repositories = openRepositories(config, { environment, sandbox, runGit, workspaces, logger });
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
   const adapters = createAvailableAdapters(registry, view, (provider) => config.maxConcurrent(provider) > 0);
   const attention = createAttention({ store, registry, adapters, webhooks, logger });
   const dispatcher = createDispatcher({
-    ...{ store, adapters, view, shareQueue, eventLog, approvals, registry, workspaces, guard, schemas, metrics, logger },
+    ...{ store, adapters, view, shareQueue, eventLog, approvals, registry, workspaces, repositories, guard, schemas, metrics, logger },
     maxConcurrent: config.maxConcurrent,
     queueLimit: config.queueLimit,
     quotaOf: (tenant) => ({ ...config.quota, ...tokens.quotaOf(tenant) }),
@@ -121,7 +124,8 @@ export async function createEngine(
   const nodes = cluster.createDirectory(status);
   const membership = await cluster.createMembership({
     ...status,
-    digestSettings: () => createSettingsDigest(config, () => [tokens.describe(), webhooks.describe(), budgets.describe()]),
+    digestSettings: () =>
+      createSettingsDigest(config, () => [tokens.describe(), webhooks.describe(), budgets.describe(), repositories.describe()]),
     onLost: dispatcher.interrupt,
     onRegained: dispatcher.resume,
     onExpelled() {
@@ -145,9 +149,9 @@ export async function createEngine(
     });
 
   return {
-    ...{ store, sharedRates, forwarding, membership, view, nodes, adapters, eventLog, approvals, workspaces },
-    ...{ guardedFetch, callbackWorker, webhooks, budgets, attention, traces, schemas, registry, dispatcher, startAdapters },
-    runGit: createRunGit({ environment, sandbox: sandbox.sandbox }),
+    ...{ store, sharedRates, forwarding, membership, view, nodes, adapters, eventLog, approvals, workspaces, repositories },
+    ...{ guardedFetch, callbackWorker, webhooks, budgets, attention, traces, schemas, registry, dispatcher, startAdapters, runGit },
+    treeSweep: createTreeSweep({ store, repositories }),
   };
 }
 

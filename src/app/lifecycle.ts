@@ -67,6 +67,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     // A webhook gets the events after its first start, which include the ends of the interrupted tasks.
     await engine.webhooks.start();
     await engine.traces?.start();
+    await engine.treeSweep.start();
     await dispatcher.recover();
     await endpoints.open();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
@@ -115,7 +116,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await engine.view.close();
       await endpoints.close();
       tokens.close();
-      await retention?.close();
+      await Promise.all([retention?.close(), engine.treeSweep.close()]);
       await engine.registry.close();
       await engine.guardedFetch.close();
       await engine.schemas.close();

@@ -1,6 +1,7 @@
 import type { Sandbox } from "#contract";
 import { runProcess } from "../../adapters/index.ts";
-import type { RunGit } from "../workspaces/diff-work-tree.ts";
+import type { RunGit } from "../workspaces/isolated-git.ts";
+import { collectStdout } from "./collect-stdout.ts";
 import type { Environment } from "./sandbox.ts";
 
 /** Marks the processes, so that the next start finds those that a crash of Bridge left behind. */
@@ -12,15 +13,15 @@ const KILL_AFTER_MS = 100;
 export const createRunGit =
   ({ environment, sandbox }: { environment: Environment; sandbox: Sandbox | null }): RunGit =>
   async ({ argv, env, workspace, scratch, stdoutBytes, signal }) => {
-    const lines: string[] = [];
+    const { toBuffer, ...listeners } = collectStdout();
     const end = await runProcess({
       ...{ argv, sandbox, signal, input: "", taskId: MARKER },
       // Files and their names need not be UTF-8.
       encoding: "latin1",
-      onLine: (line, ended) => lines.push(ended ? `${line}\n` : line),
+      ...listeners,
       env: { ...env, PATH: environment["PATH"] ?? "" },
       ...{ cwd: scratch, tmp: scratch, home: scratch, workspace },
       limits: { stdoutBytes, lineBytes: stdoutBytes, killAfterMs: KILL_AFTER_MS },
     });
-    return { ...end, stdout: Buffer.from(lines.join(""), "latin1") };
+    return { ...end, stdout: toBuffer() };
   };

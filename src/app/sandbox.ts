@@ -3,6 +3,7 @@ import type { Sandbox } from "#contract";
 import { createSandbox } from "../../adapters/index.ts";
 import type { Config } from "../config/config.ts";
 import { StartError } from "../errors.ts";
+import { listBorrowedObjects } from "../repositories/paths.ts";
 
 /** The environment variables of this process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,14 +21,26 @@ export async function openSandbox(
   directory = path.join(config.dataDir, "sandbox"),
 ): Promise<OpenedSandbox> {
   if (config.sandbox === "off") return { sandbox: null, missing: null };
-  const { dataDir, filesDir, workspacesDir, databaseFile, tokensFile, webhooksFile, budgetsFile, secretFiles, adapterSettings } = config;
-  const files = [databaseFile, tokensFile, webhooksFile, budgetsFile, ...secretFiles, path.resolve(".env")];
+  const {
+    dataDir,
+    filesDir,
+    workspacesDir,
+    databaseFile,
+    tokensFile,
+    webhooksFile,
+    budgetsFile,
+    repositoriesFile,
+    secretFiles,
+    adapterSettings,
+  } = config;
+  const files = [databaseFile, tokensFile, webhooksFile, budgetsFile, repositoriesFile, ...secretFiles, path.resolve(".env")];
   const created = await createSandbox({
     env,
     hidden: [...new Set([dataDir, filesDir, workspacesDir])],
     secrets: files.filter((file) => file !== null),
     programs: [path.join(import.meta.dirname, "../.."), ...listAbsolutePaths(adapterSettings)],
     directory,
+    readableWith: (writable) => listBorrowedObjects(filesDir, writable),
   });
   if (!("missing" in created)) return { sandbox: created, missing: null };
   if (config.sandbox === "required") throw new StartError(`Bridge cannot start, because BRIDGE_SANDBOX=required: ${created.missing}`);

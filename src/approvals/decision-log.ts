@@ -51,9 +51,9 @@ export function createDecisionLog({ store, eventLog, metrics, logger, runTracepa
   async function logDecision({ tenant, provider }: TaskIdentity, approvalId: string, fields: object): Promise<void> {
     const approval = await store.findApproval(tenant, approvalId);
     if (approval === null) return;
-    const { toolCallId, toolName, state, decidedBy, reason } = approval;
+    const { kind, toolCallId, toolName, state, decidedBy, reason } = approval;
     metrics.approvals.inc({ provider, decision: decidedBy === BRIDGE ? "unanswered" : state });
-    logger.info({ approvalId, ...fields, toolCallId, toolName, state, decidedBy, reason }, "approval decided");
+    logger.info({ approvalId, kind, ...fields, toolCallId, toolName, state, decidedBy, reason }, "approval decided");
   }
 
   return {

@@ -83,7 +83,7 @@ export function createAttention({ store, registry, adapters, webhooks, logger, c
     let acknowledged = 0;
     for (const { provider } of chosen) {
       if (await store.acknowledgeAdapter(tenant, provider, by)) acknowledged += 1;
-      // It came back while the acknowledgement was stored, which would otherwise hide its next fault.
+      // It came back while the acknowledgment was stored, which would otherwise hide its next fault.
       if (!listOffline().some((adapter) => adapter.provider === provider)) await store.forgetAdapterAcknowledgements(provider);
     }
     return acknowledged;
@@ -120,7 +120,7 @@ export function createAttention({ store, registry, adapters, webhooks, logger, c
       try {
         await store.forgetAdapterAcknowledgements(provider);
       } catch (error) {
-        logger.warn({ err: error, provider }, "failed to end the acknowledgement of an adapter");
+        logger.warn({ err: error, provider }, "failed to end the acknowledgment of an adapter");
       }
     },
   };

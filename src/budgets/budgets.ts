@@ -29,6 +29,12 @@ export interface CountedBudget {
   counts: BudgetCounts | null;
 }
 
+/** A budget whose maximum is spent, with the end of the period in ms since the epoch. */
+export interface ExhaustedBudget {
+  budget: Budget;
+  endsAt: number;
+}
+
 export type Budgets = ReturnType<typeof createBudgets>;
 
 /** Counts of budgets are read at most this often for readers of tasks. */
@@ -65,15 +71,15 @@ export function createBudgets({ store, logger, file, reserveUsd, onAdjusted = ()
   const listMatching = (task: SpendingTask): Budget[] => budgets().filter(({ scope }) => matchesScope(scope, task));
 
   return {
-    /** Whether there are any. */
+    /** Whether the file contains a budget. */
     exist: (): boolean => budgets().length > 0,
     /** Whether a budget depends on the model of a task. */
     dependOnModel: (): boolean => budgets().some(({ scope }) => scope.model !== undefined),
     limitsAt,
     listMatching,
     ...createAsks({ store, reserveUsd, listMatching }),
-    /** The budgets with spent maxima, of those that apply to the task, with the end of the period in ms since the epoch. */
-    async listExhausted(task: SpendingTask): Promise<{ budget: Budget; endsAt: number }[]> {
+    /** The budgets with spent maxima, of those that apply to the task. */
+    async listExhausted(task: SpendingTask): Promise<ExhaustedBudget[]> {
       const matching = listMatching(task);
       if (matching.length === 0) return [];
       const read = await counts.read();
@@ -82,15 +88,16 @@ export function createBudgets({ store, logger, file, reserveUsd, onAdjusted = ()
         return counted !== undefined && isReached(counted) ? [{ budget, endsAt: counted.limit.endsAt }] : [];
       });
     },
-    /** Whether a budget has no room for what a queued task needs. */
-    async findHolding(asks: readonly BudgetAsk[]): Promise<string | null> {
-      if (asks.length === 0) return null;
+    /** The names of the budgets that have no room for what a queued task needs. */
+    async listHolding(asks: readonly BudgetAsk[]): Promise<string[]> {
+      if (asks.length === 0) return [];
       const read = await counts.read();
-      return asks.find((ask) => isHeld(ask, read.get(ask.name)))?.name ?? null;
+      return asks.filter((ask) => isHeld(ask, read.get(ask.name))).map(({ name }) => name);
     },
+    /** Whether any budget has `per: "task"`. */
+    hasTaskLimits: (): boolean => budgets().some(({ per }) => per === "task"),
     /** The budgets that limit a task alone, of those that applied to it when it was dispatched. */
     async listTaskLimits(taskSeq: number): Promise<Budget[]> {
-      if (!budgets().some(({ per }) => per === "task")) return [];
       const names = await store.listTaskBudgets(taskSeq);
       return budgets().filter(({ name, per }) => per === "task" && names.includes(name));
     },

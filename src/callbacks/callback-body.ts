@@ -22,6 +22,7 @@ export function encodeResult(result: ExecutionResult): string {
     error: result.error,
     connection: result.connection,
     attempts: result.attempts,
+    repository: result.repository,
   };
   return stringifyWellFormed(ordered);
 }

@@ -110,6 +110,7 @@ export function readConfig(
     tokensFile: resolve(values.tokensFile),
     webhooksFile: resolve(values.webhooksFile),
     budgetsFile: resolve(values.budgetsFile),
+    repositoriesFile: resolve(values.repositoriesFile),
     secretFiles: secrets.flatMap((name) => present[`${name}_FILE`] ?? []).map((file) => path.resolve(file)),
     traces: readTraceSettings(values.traces),
     adapterSettings,

@@ -290,6 +290,27 @@ export const serverSettings = {
     description:
       "US dollars, from 0 to 1000000, that a task reserves in a budget if it has no maximum and no earlier task shows what such a task costs.",
   },
+  repositoriesFile: {
+    variable: "BRIDGE_REPOSITORIES_FILE",
+    schema: path,
+    shared: false,
+    description:
+      "JSON file that lists the git repositories in which tasks can work: [{name, source, tenants?, push?, defaultRef?, setup?, setupSeconds?}]. Bridge reloads it when it changes.",
+  },
+  repositoriesMaxGib: {
+    variable: "BRIDGE_REPOSITORIES_MAX_GIB",
+    schema: limit(1_000_000),
+    shared: false,
+    description:
+      "Maximum size of all repositories and work trees on this node, in GiB, from 1 to 1000000, or off. Bridge rejects a clone or a work tree that does not fit. Default: off",
+  },
+  repositoriesFetchSeconds: {
+    variable: "BRIDGE_REPOSITORIES_FETCH_SECONDS",
+    schema: wholeNumber(1, 60).default(10),
+    shared: true,
+    description:
+      "Maximum time, in seconds, from 1 to 60, that a dispatch waits for the fetch of its repository. If the fetch takes longer, Bridge accepts the task, which fetches again when it starts.",
+  },
   publicUrl: {
     variable: "BRIDGE_PUBLIC_URL",
     schema: httpUrl("https://bridge.example.com").nullable().default(null),

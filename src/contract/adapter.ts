@@ -26,6 +26,8 @@ export interface ChildRequest {
   resumeToken?: string;
   reasoningLevel?: ExecutionRequest["reasoningLevel"];
   profile?: ExecutionRequest["profile"];
+  /** A repository of which the child gets a separate work tree. Default: the child runs in the tree of its parent, if that has one. */
+  repository?: { name: string; ref?: string; branch?: string; keep?: "branch" | "diff" | "none" };
   metadata?: Record<string, unknown>;
 }
 
@@ -169,6 +171,8 @@ export interface AdapterCapabilities {
   reportsTools?: boolean;
   /** Bridge can hold a task between two calls of its model. Absent means no. */
   holdsModelCalls?: boolean;
+  /** Bridge itself calls the model, so the answer of a call is complete when its usage is reported. Absent means no. */
+  callsModels?: boolean;
   /** The supported output strategies. */
   outputStrategies: readonly ("stream" | "file" | "structured")[];
   /** The fields of a dispatch that carry the adapter's own inputs; absent means none. */

@@ -18,6 +18,8 @@ const fields = {
     call: modelCallSchema.optional(),
     /** Whether the runtime used models without a report, so that the sum of the reports is not the usage of the task. */
     partial: z.boolean().optional(),
+    /** The largest usage that the call can have, if its response broke off. It counts for the maximum of a budget. */
+    atMost: normalizedUsageSchema.optional(),
   }),
 };
 

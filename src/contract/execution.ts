@@ -135,6 +135,31 @@ export const attemptSchema = z.object({
 });
 export type Attempt = z.infer<typeof attemptSchema>;
 
+/** What a task has changed in its work tree of a repository. Null: unknown, because Bridge could not read the tree. */
+export const repositoryOutcomeSchema = z.object({
+  name: z.string().describe("Name of the repository."),
+  branch: z.string().describe("Name of the task's branch."),
+  baseCommit: z.string().nullable().describe("The commit from which the tree was created. Null if no tree was created."),
+  headCommit: z
+    .string()
+    .nullable()
+    .describe(
+      "The commit that contains all changes. Equals `baseCommit` if nothing changed. Null with `keep: none`, and if nothing could be stored.",
+    ),
+  commits: z.number().int().nonnegative().describe("Number of commits between `baseCommit` and `headCommit`."),
+  files: z.number().int().nonnegative().describe("Number of changed files."),
+  insertions: z.number().int().nonnegative().describe("Number of added lines."),
+  deletions: z.number().int().nonnegative().describe("Number of removed lines."),
+  pushed: z.boolean().describe("Whether Bridge has pushed the branch to the source of the repository."),
+  pushError: z.string().optional().describe("Why a requested push failed."),
+  conflicts: z.null().describe("Always null."),
+  error: z
+    .string()
+    .optional()
+    .describe("Why the changes are not stored completely. The work tree stays on the node, unless only the branch could not be stored."),
+});
+export type RepositoryOutcome = z.infer<typeof repositoryOutcomeSchema>;
+
 /** The result of a task. An expected failure is a result with `status: "error"`, not an exception. */
 export const executionResultSchema = z.object({
   status: z.enum(["ok", "error"]),
@@ -152,5 +177,7 @@ export const executionResultSchema = z.object({
   connection: z.enum(connections),
   /** In their order. Bridge sets them; those of an adapter are ignored. */
   attempts: z.array(attemptSchema).optional(),
+  /** Set by Bridge if the task has a separate work tree; that of an adapter is ignored. */
+  repository: repositoryOutcomeSchema.optional(),
 });
 export type ExecutionResult = z.infer<typeof executionResultSchema>;

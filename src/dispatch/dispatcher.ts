@@ -9,6 +9,7 @@ import type { DestinationGuard } from "../network/destination-guard.ts";
 import { createPricing, type Pricing } from "../pricing/pricing.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { AvailableAdapters } from "../registry/available-adapters.ts";
+import type { Repositories } from "../repositories/repository.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { Store } from "../store/store.ts";
 import type { TenantQuota } from "../task.ts";
@@ -16,6 +17,8 @@ import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission } from "./admission/admission.ts";
 import { createRequestCheck } from "./admission/check-request.ts";
 import { createSpendingCheck } from "./admission/check-spending.ts";
+import { createFallbackSearch } from "./admission/choose-candidate.ts";
+import { createRepositoryChoice, type RepositoryChoiceOptions } from "./admission/choose-repository.ts";
 import { createTaskCancellation } from "./end/cancel-task.ts";
 import { createTaskDeletion } from "./end/delete-task.ts";
 import { createDrain } from "./end/drain-tasks.ts";
@@ -27,6 +30,7 @@ import { createRunStops } from "./run/run-stops.ts";
 import type { RunOptions } from "./run/run-task.ts";
 import { createRunningTasks } from "./run/running-tasks.ts";
 import { createSpendingGuards } from "./run/spending-guards.ts";
+import { createTreeEnds } from "./run/tree-ends.ts";
 import { createLimitedWaits } from "./run/wait-for-end.ts";
 import { createNextStart } from "./scheduler/next-start.ts";
 import { createQueuedReasons } from "./scheduler/queued-reason.ts";
@@ -45,6 +49,8 @@ export interface DispatcherOptions {
   view: ClusterView;
   shareQueue: ShareQueue;
   workspaces: Workspaces;
+  /** The repositories of the operator. Default: none. */
+  repositories?: Repositories | null;
   guard: DestinationGuard;
   schemas: SchemaChecker;
   metrics: Metrics;
@@ -97,20 +103,21 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
   const scheduler = createScheduler({ ...options, ownNode: view.self.id });
   const running = createRunningTasks(options);
   const stops = createRunStops(running);
-  const { cancel, endQueued, recordEnd } = createTaskCancellation({ ...options, scheduler, running });
+  const { cancel, endQueued, endChildren, recordEnd } = createTaskCancellation({ ...options, scheduler, running });
   const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, recordEnd });
   const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
   const guards = createSpendingGuards({ ...options, running });
   const findObstacle = createFindObstacle(options);
   const nextStart = createNextStart({ store, logger, onDue: () => onRoom() });
   const runParts = { guards, cooldowns: options.registry.cooldowns, findRejection, findObstacle, onStarted: stops.onStarted };
-  const runInSlot = createRunInSlot({ ...options, ...runParts, scheduler, running, recordEnd, onPostponed: nextStart.schedule });
+  const ends = { endChildren, recordEnd, onPostponed: nextStart.schedule };
+  const runInSlot = createRunInSlot({ ...options, ...runParts, ...ends, scheduler, running });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
-  const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });
-  const checks = { checkRequest: createRequestCheck({ ...options, ownNode: view.self.id }), spending: createSpendingCheck(options) };
-  const { findPlace } = sharing;
-  const { admitTask, checkTask } = createAdmission({ ...options, ...checks, scheduler, enqueue, isRefusing, findPlace });
+  const checks = createChecks({ ...options, ownNode: view.self.id });
+  const findFallback = createFallbackSearch(checks.checkRequest);
+  const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, findFallback, endQueued, endLostTasks });
+  const { admitTask, checkTask } = createAdmission({ ...options, ...checks, scheduler, enqueue, isRefusing, findPlace: sharing.findPlace });
   const runChild = createRunChildTask({ ...options, ...checks, running, enqueue, ownNode: view.self.id });
   const { drain, isDraining } = createDrain({ ...options, scheduler, queue, running, stops, endMs: stopGraceMs + lastWritesMs });
 
@@ -160,7 +167,7 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     requestApproval: running.requestApproval,
     mayCallModel: guards.mayCallModel,
     findTraceparent: running.findTraceparent,
-    /** Call it after each health check of an adapter. Starts its queued tasks, or ends those that cannot start if it is offline. */
+    /** Call it after each health check of an adapter. Starts its queued tasks. If it is offline, moves or ends those that cannot start. */
     onAdapterChecked(provider: string): void {
       if (adapters.findOnline(provider) !== null) fillSlots(provider);
       else sharing.onAdapterOffline(provider);
@@ -184,16 +191,23 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     },
     isRefusing,
     /** Rejects new tasks if no other node would run them, gives running tasks `drainSeconds` to end, and then stops them. */
-    async drain(): Promise<void> {
-      await drain();
-      sharing.close();
-    },
+    drain: (): Promise<void> => drain().then(() => sharing.close()),
   };
 }
 
+/** The checks of a request, for dispatches and for child tasks. */
+const createChecks = (
+  options: Parameters<typeof createRequestCheck>[0] & Parameters<typeof createSpendingCheck>[0] & RepositoryChoiceOptions,
+) => ({
+  checkRequest: createRequestCheck(options),
+  spending: createSpendingCheck(options),
+  repositoryChoice: createRepositoryChoice(options),
+});
+
 /** The store has one user of its budgets, so the default is created only if it is needed. */
-const createDefaults = ({ store, logger, budgets }: DispatcherOptions) => ({
+const createDefaults = ({ store, view, logger, budgets, repositories = null }: DispatcherOptions) => ({
   pricing: createPricing(null, logger),
+  ...{ repositories, trees: createTreeEnds({ store, repositories, ownNode: view.self.id, logger }) },
   vendorOf: () => undefined,
   ...{ retryMs: RETRY_MS, stopGraceMs: STOP_GRACE_MS, lastWritesMs: LAST_WRITES_MS },
   budgets: budgets ?? createBudgets({ store, logger, file: null, reserveUsd: 0 }),

@@ -2,13 +2,13 @@ import { type Connection, type ExecutionAdapter, isInputChecker, type Profile, t
 import { BridgeError } from "../errors.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { ParseDispatch } from "../requests/parse-dispatch.ts";
-import type { TaskRequest, TraceContext } from "../task.ts";
+import type { TaskRepository, TaskRequest, TraceContext } from "../task.ts";
 import { type AgentFile, readAgentFile } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
+import { listCandidates } from "./admission/list-candidates.ts";
 import { resolveModel, resolveTimeoutSeconds } from "./admission/resolve-defaults.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { type DispatchSender, withSentFieldName } from "./receive-dispatch.ts";
-import { listCandidates } from "./run/attempts.ts";
 import type { CandidateTask, FindObstacle } from "./run/find-obstacle.ts";
 
 /** What would become of a dispatch that Bridge accepts. */
@@ -25,6 +25,8 @@ export interface DispatchPreview {
   resolved: { model: string | null; profile: Profile; approvals: TaskRequest["approvals"]; timeoutSeconds: number };
   /** Who would answer; null if that is one agent, and if the agent lives on another node. */
   council: RolePlan | null;
+  /** The repository of which the task would get a work tree; null if it would get none. */
+  repository: TaskRepository | null;
   /** Where the task could run, in the order in which they are tried. Empty if the dispatch has no fallbacks. */
   candidates: readonly { provider: string; model: string | null; canRun: boolean; reason: string | null }[];
   /** What an operator should know, although the dispatch would be accepted. */
@@ -72,6 +74,7 @@ export function createPreviewDispatch({
           timeoutSeconds: resolveTimeoutSeconds(request, agent),
         },
         council: plan ?? null,
+        repository: accepted.repository ?? null,
         candidates: replayed ? [] : listPreviewed({ tenant, agentId, provider, request: accepted }, dispatcher.findObstacle),
         warnings: [
           ...(health?.status === "degraded"

@@ -7,6 +7,7 @@ import type { ListedTask, Task, TaskProgress, TaskSummary } from "../task.ts";
 
 export type { Page } from "../store/page.ts";
 export type { Callback } from "../store/posts/interface.ts";
+export type { StoredTaskRepository } from "../store/repositories/interface.ts";
 
 /** A task, with the state of its callback and approvals, what it waits for, and its node. */
 export interface TaskSnapshot<Shown extends ListedTask | Task = Task> extends Omit<TaskStatus, "queued"> {
@@ -14,6 +15,8 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> extends Om
   summary: TaskSummary;
   /** Null if the task is not queued. */
   queuedBecause: QueuedReason | null;
+  /** The names of the budgets for which it waits. */
+  waitingForBudgets: readonly string[];
   /** The name of its node; null if it has none, or the node was forgotten. */
   node: string | null;
   /** Reads a long result as JSON text in parts. If it is set, `task.result` is null. */
@@ -23,7 +26,7 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> extends Om
 export type TaskReader = ReturnType<typeof createTaskReader>;
 
 /** Creates a reader of tasks for clients. Tasks of other tenants are not found. */
-export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "findQueuedReason" | "nameOfNode">) {
+export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "findQueuedReason" | "listHoldingBudgets" | "nameOfNode">) {
   async function toSnapshot<Shown extends ListedTask | Task>(
     task: Shown,
     summary: TaskSummary,
@@ -31,7 +34,8 @@ export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "fin
   ): Promise<TaskSnapshot<Shown>> {
     // It may have started in the meantime.
     const queuedBecause = task.state === "queued" && queued !== null ? await dispatcher.findQueuedReason(task, queued) : null;
-    return { task, summary, ...status, queuedBecause, node: dispatcher.nameOfNode(task.node) };
+    const waitingForBudgets = queuedBecause === "budget" && queued !== null ? await dispatcher.listHoldingBudgets(queued) : [];
+    return { task, summary, ...status, queuedBecause, waitingForBudgets, node: dispatcher.nameOfNode(task.node) };
   }
 
   async function toSnapshots(tasks: readonly ListedTask[]): Promise<TaskSnapshot<ListedTask>[]> {
@@ -63,4 +67,6 @@ export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "fin
 }
 
 /** The status of a task that was deleted while it was read. */
-const DELETED: TaskStatus = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, childCount: 0, queued: null };
+const DELETED: TaskStatus = {
+  ...{ callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, childCount: 0, queued: null, repository: null },
+};

@@ -43,7 +43,8 @@ export function createCooldowns(clock: () => number = Date.now) {
       const limit = seen.get(handle);
       seen.delete(handle);
       if (status === "ok") states.delete(provider);
-      else if (errorCode === "rate_limited") begin(provider, limit ?? readLimit(error, clock()));
+      else if (errorCode === "rate_limited")
+        begin(provider, limit === undefined || limit.resetsAt === null ? readLimit(error, clock()) : limit);
     },
     /** Returns the cooldown of an adapter; null if there is none, or if it has passed. */
     find(provider: string): Cooldown | null {

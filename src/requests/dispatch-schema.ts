@@ -1,6 +1,8 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import type { AdapterInput, InputField } from "#contract";
+import { keepModes } from "../task.ts";
+import { findRefFault } from "./branch-name.ts";
 import { CONTROL_CHARACTERS, NUL, noControlCharacters } from "./control-characters.ts";
 import { describedDispatchFiles, dispatchFiles } from "./dispatch-files.ts";
 import { jsonObject, listOf, textList, textRecord } from "./field-schemas.ts";
@@ -93,14 +95,19 @@ const labelName = [
 ] as const;
 const labelValue = [new RegExp(`^[^${CONTROL_CHARACTERS}]{1,128}$`), "must have 1 to 128 characters, without control characters"] as const;
 
+/** An amount of US dollars that a budget permits. */
+export const budgetUsd = z.number().min(0.000_001).max(1_000_000);
+
 const dispatchBudget = z
   .strictObject({
-    maxCostUsd: z.number().min(0.000_001).max(1_000_000).optional().describe("US dollars."),
+    maxCostUsd: budgetUsd.optional().describe("US dollars."),
     maxTokens: z.int().min(1).max(1_000_000_000_000).optional().describe("Tokens of input and output."),
     onReached: z
       .enum(["stop", "ask"])
       .default("stop")
-      .describe("At the maximum, the task fails with budget_exceeded (stop). ask is not supported yet: 422 capability_missing."),
+      .describe(
+        "At the maximum, the task fails with budget_exceeded (stop), or its next model call waits for an approval of the kind budget (ask). ask needs an adapter with holdsModelCalls.",
+      ),
     onUnknownCost: z
       .enum(["reserve", "refuse"])
       .default("reserve")
@@ -108,6 +115,41 @@ const dispatchBudget = z
   })
   .refine(({ maxCostUsd, maxTokens }) => maxCostUsd !== undefined || maxTokens !== undefined, "must set maxCostUsd, maxTokens or both")
   .meta({ id: "TaskBudget", description: "The maximum that the task and its child tasks may spend together." });
+
+const refName = (options: Parameters<typeof findRefFault>[1]) =>
+  z.string().superRefine((name, context) => {
+    const fault = findRefFault(name, options);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault });
+  });
+
+const dispatchRepository = z
+  .strictObject({
+    name: token(128).describe("Name of the repository, as the operator has set it."),
+    ref: refName({ isRef: true })
+      .optional()
+      .describe(
+        "Branch, tag, full commit id or stored branch of an earlier task, from which the task starts. Default: `defaultRef` of the repository.",
+      ),
+    branch: refName({}).optional().describe("Branch of the task. Default: `bridge/` and the id of the task, with `+` for each `:`."),
+    keep: z
+      .enum(keepModes)
+      .optional()
+      .describe("What Bridge keeps after the end: the branch, only the commits for `/diff` and `/patch`, or nothing. Default: branch."),
+    push: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether Bridge pushes the branch to the source of the repository. Needs `keep: branch` and the permission of the operator. Default: false.",
+      ),
+  })
+  .refine(({ keep = "branch", push }) => push !== true || keep === "branch", {
+    path: ["push"],
+    error: 'needs keep "branch"; omit keep, or omit push',
+  })
+  .meta({ id: "DispatchRepository", description: "The repository in whose separate work tree the task runs." });
+
+/** The repository that a dispatch asks for. */
+export type AskedRepository = z.infer<typeof dispatchRepository>;
 
 const fields = {
   taskId: taskIdSchema.optional(),
@@ -124,6 +166,11 @@ const fields = {
   tools: listOf(MAX_TOOLS, z.unknown()).optional(),
   mcpServers: rejectRepeatedNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
   files: dispatchFiles.optional(),
+  repository: dispatchRepository
+    .optional()
+    .describe(
+      "The task runs in a separate work tree of this repository, in which `files`, `metadata.cwd` and file outputs are. Default: the repository of agent.json, if it names one.",
+    ),
   timeoutSeconds: timeoutSeconds
     .optional()
     .describe("Time limit from startedAt, without the time in which approvals are pending. Default: 600."),

@@ -2,7 +2,7 @@ import { type AdapterInput, type AdapterInputs, type OutputStrategy, type Profil
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
 import { canonicalJson, findJsonFault } from "./canonical-json.ts";
-import { createDispatchSchema, type DispatchBody, taskIdSchema } from "./dispatch-schema.ts";
+import { type AskedRepository, createDispatchSchema, type DispatchBody, taskIdSchema } from "./dispatch-schema.ts";
 import { toDotted, toFieldErrors } from "./field-errors.ts";
 import { normalizeTools } from "./normalize-tools.ts";
 import { sha256Hex } from "./sha256-hex.ts";
@@ -13,7 +13,10 @@ export interface ParsedDispatch {
   taskId: string | null;
   provider: string | null;
   agentId: string;
+  /** Without the repository. */
   request: TaskRequest;
+  /** Null if the dispatch names none. */
+  repository: AskedRepository | null;
   /** SHA-256 (hex) of the canonical body after aliases, without `taskId`. */
   fingerprint: string;
   /** Length of the canonical body in UTF-16 units. */
@@ -40,6 +43,7 @@ const knownSynonyms = {
   mcp_servers: "mcpServers",
   output_schema: "outputSchema",
   prompt: "message",
+  repo: "repository",
   system: "systemPrompt",
   system_prompt: "systemPrompt",
   task: "message",
@@ -70,6 +74,7 @@ export function createDispatchParser(inputs: readonly AdapterInput[]) {
       provider: fields.provider ?? null,
       agentId: fields.agentId,
       request: toRequest(toWellFormedFields(fields, canonical), input?.defaultProfile ?? defaultProfile),
+      repository: fields.repository ?? null,
       fingerprint: sha256Hex(canonical),
       canonicalLength: canonical.length,
     };
@@ -122,7 +127,16 @@ function chooseTaskId(taskId: string | undefined, header: string | undefined): s
 }
 
 function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
-  const { taskId: _taskId, provider: _provider, agentId: _agentId, message = "", tools, onInterrupt = "fail", ...rest } = fields;
+  const {
+    taskId: _taskId,
+    provider: _provider,
+    agentId: _agentId,
+    message = "",
+    tools,
+    onInterrupt = "fail",
+    repository: _repository,
+    ...rest
+  } = fields;
   const outputStrategy = fields.outputStrategy ?? { type: "stream" };
   const profile = chooseProfile(fields.profile, outputStrategy, defaultProfile);
   const approvals = fields.approvals ?? (profile === "modify" ? "allow" : "deny");

@@ -12,17 +12,26 @@ import type { MarkedResult } from "./store-long-texts.ts";
  * already stored.
  */
 export function buildFinish(task: Task, result: ExecutionResult, marked: MarkedResult | null = null): Finish {
-  const { status, output, outputs, usage, costUsd, costSource, model, durationMs, errorCode, error, connection } = result;
+  const { status, output, outputs, usage, costUsd, costSource, model, durationMs, errorCode, error, connection, repository } = result;
   const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";
   const event =
     status === "ok"
       ? ({
           type: "execution.completed",
-          data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, costSource, model, durationMs, connection }),
+          data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, costSource, model, durationMs, connection, repository }),
         } as const)
       : ({
           type: "execution.failed",
-          data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, costSource, durationMs, connection }),
+          data: encodeEventData({
+            error: error ?? "The task failed.",
+            errorCode,
+            usage,
+            costUsd,
+            costSource,
+            durationMs,
+            connection,
+            repository,
+          }),
         } as const);
   const resultJson = encodeResult(marked?.result ?? result);
   const callback = (finishedAt: number): NewCallback => {

@@ -22,6 +22,7 @@ import { writeKinds } from "./postgres-write-kinds.ts";
 import { createCallbackReads, createCallbackWrites } from "./posts/postgres-callbacks.ts";
 import { createCallbackSchedule } from "./posts/postgres-schedule.ts";
 import { createWebhookOutbox } from "./posts/postgres-webhooks.ts";
+import { createRepositoryOperations } from "./repositories/postgres.ts";
 import type { Store } from "./store.ts";
 import { createLongTexts } from "./tasks/long-texts.ts";
 import { createAgentReads, createTaskListReads } from "./tasks/postgres-lists.ts";
@@ -153,6 +154,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createWebhookOutbox(reader, { correctSchedule: schedule.correct, onReleased: () => hints.send("deliveries"), clock }),
     ...createTraceOperations(reader, clock),
     ...createAttentionOperations(reader, clock),
+    ...createRepositoryOperations(reader, writer, clock),
     ...createApprovalReads(reader),
     ...createApprovalWrites(writer),
     ...createResumeTokenReads(reader),

@@ -3,12 +3,13 @@ import { createSessionOperations, createTicketOperations } from "./access/sqlite
 import { createApprovalOperations } from "./approvals/sqlite.ts";
 import { createAttentionOperations } from "./attention/sqlite.ts";
 import { createBudgetOperations } from "./budgets/sqlite.ts";
-import { openSqlite } from "./engines/sqlite/driver.ts";
+import { openDriver } from "./engines/sqlite/driver.ts";
 import { createEventOperations } from "./events/sqlite.ts";
 import { createDeletionOperations } from "./maintenance/sqlite-deletion.ts";
 import { createRetentionOperations } from "./maintenance/sqlite-retention.ts";
 import { createCallbackOperations } from "./posts/sqlite-callbacks.ts";
 import { createWebhookOperations } from "./posts/sqlite-webhooks.ts";
+import { createRepositoryOperations } from "./repositories/sqlite.ts";
 import type { Store } from "./store.ts";
 import { createAgentOperations, createTaskListOperations } from "./tasks/sqlite-lists.ts";
 import { createTaskReads } from "./tasks/sqlite-reads.ts";
@@ -29,13 +30,14 @@ export interface StoreOptions {
 
 /** Opens the store in a SQLite file that no other process holds. */
 export function openStore({ file, clock = Date.now, onFault = () => {}, ...options }: StoreOptions): Store {
-  const driver = openSqlite(file, { onFault, ...options });
+  const driver = openDriver(file, { onFault, ...options });
   const events = createEventOperations(driver, clock);
   const approvals = createApprovalOperations(driver, events, clock);
   const longTexts = createLongTextOperations(driver);
   const callbacks = createCallbackOperations(driver, { events, longTexts, clock });
   const agents = createAgentOperations(driver);
-  const deletions = createDeletionOperations(driver, { agents });
+  const repositories = createRepositoryOperations(driver, clock);
+  const deletions = createDeletionOperations(driver, { agents, repositories });
   const tickets = createTicketOperations(driver, clock);
   const sessions = createSessionOperations(driver, clock);
   const webhooks = createWebhookOperations(driver, { clock, correctSchedule: callbacks.correctSchedule });
@@ -59,12 +61,13 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...webhooks.operations,
     ...createTraceOperations(driver, clock),
     ...createAttentionOperations(driver, clock),
+    ...repositories.operations,
     ...deletions.operations,
     ...tickets.operations,
     ...sessions.operations,
     ...usage.operations,
     ...budgets.operations,
-    ...createRetentionOperations(driver, { deletions, agents, tickets, sessions, webhooks, usage, budgets, clock }),
+    ...createRetentionOperations(driver, { deletions, agents, tickets, sessions, webhooks, usage, budgets, repositories, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

@@ -7,6 +7,7 @@ import { deletionKinds } from "./maintenance/postgres-deletion.ts";
 import { checkOperation, pruneOperation } from "./maintenance/postgres-retention.ts";
 import { callbackKinds } from "./posts/postgres-callbacks.ts";
 import { correctScheduleOperation } from "./posts/postgres-schedule.ts";
+import { repositoryKinds } from "./repositories/postgres.ts";
 import { acceptOperation } from "./tasks/postgres-accept.ts";
 import { claimOperation } from "./tasks/postgres-claim.ts";
 import { textKinds } from "./tasks/postgres-texts.ts";
@@ -24,6 +25,7 @@ export const writeKinds: readonly AnyKind[] = [
   ...endKinds,
   ...callbackKinds,
   ...accessKinds,
+  ...repositoryKinds,
   ...budgetKinds,
   checkOperation,
   claimOperation,

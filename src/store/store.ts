@@ -5,6 +5,7 @@ import type { BudgetStore } from "./budgets/interface.ts";
 import type { EventStore } from "./events/interface.ts";
 import type { DeletionStore, MaintenanceStore } from "./maintenance/interface.ts";
 import type { CallbackStore, WebhookStore } from "./posts/interface.ts";
+import type { RepositoryStore } from "./repositories/interface.ts";
 import type { TaskStore } from "./tasks/interface.ts";
 import type { TraceStore } from "./traces/interface.ts";
 import type { UsageStore } from "./usage/interface.ts";
@@ -21,6 +22,7 @@ export interface Store
     TraceStore,
     ApprovalStore,
     AttentionStore,
+    RepositoryStore,
     DeletionStore,
     UsageStore,
     BudgetStore,

@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { holdInside, readFileInside } from "@hak2i/nofollow-fs";
+import { holdInside } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import { skippedDirectories } from "../requests/workspace-path.ts";
+import { copyIndex, createIsolatedGit, createRepository, DIFF_OPTIONS, type GitEnd, type RunGit, readExcludes } from "./isolated-git.ts";
 import { type WalkedFiles, walkFiles } from "./walk-files.ts";
 
 /** Limits of a diff. git reads files that a task wrote, so each of them can be large or take long to compare. */
@@ -24,28 +25,6 @@ export const DIFF_LIMITS = {
 export const diffCuts = ["bytes", "time", "unreadable"] as const;
 export type DiffCut = (typeof diffCuts)[number];
 
-/** Starts git or find, in the sandbox if there is one. */
-export type RunGit = (options: {
-  argv: readonly string[];
-  /** The whole environment, except PATH and HOME. */
-  env: Readonly<Record<string, string>>;
-  /** The only directory of tasks that git sees. Tasks can replace everything in it, but not the directory itself. */
-  workspace: string;
-  /** The only other directory that git may write to. */
-  scratch: string;
-  stdoutBytes: number;
-  signal: AbortSignal;
-}) => Promise<GitEnd>;
-
-/** How the program ended, and its output, which contains the bytes of files. */
-interface GitEnd {
-  spawnError: string | null;
-  exitCode: number | null;
-  aborted: boolean;
-  limit: string | null;
-  stdout: Buffer;
-}
-
 /** Options of `diffWorkTree`. */
 export interface DiffOptions {
   /** The real path of the workspace. */
@@ -53,6 +32,8 @@ export interface DiffOptions {
   /** The directory that contains `.git`, relative to the workspace; empty for the workspace itself. */
   directory: string;
   commit: string;
+  /** An index of the commit, by which git finds the files that have changed without reading the others. Default: none. */
+  index?: string;
   /** An empty directory for this call. */
   scratch: string;
   runGit: RunGit;
@@ -65,26 +46,13 @@ export interface DiffOptions {
  * so git gets a separate repository: with the objects of the work tree, but with no configuration, hook, index or reference of it.
  * Therefore nothing in the work tree can name a program that git runs, and nothing in the work tree changes.
  */
-export async function diffWorkTree({ workspace, directory, commit, scratch, runGit, signal, ...options }: DiffOptions) {
+export async function diffWorkTree({ workspace, directory, commit, index, scratch, runGit, signal, ...options }: DiffOptions) {
   const workTree = path.join(workspace, directory);
   const limits = { ...DIFF_LIMITS, ...options.limits };
   const gitDirectory = path.join(scratch, "git");
-  await createRepository(gitDirectory, { workspace, workTree, commit, excludeBytes: limits.excludeBytes });
-  const env = createEnvironment(gitDirectory, workTree);
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.ms)]);
-
-  async function run(argv: readonly string[]): Promise<GitEnd> {
-    const end = await runGit({ argv, env, workspace, scratch, stdoutBytes: limits.bytes, signal: deadline });
-    signal.throwIfAborted();
-    return end;
-  }
-  async function git(args: readonly string[]): Promise<GitEnd> {
-    const settings = createSettings(limits.fileBytes);
-    const end = await run(["/bin/sh", "-c", START_GIT, String(limits.memoryKib), "-C", workTree, ...settings, ...args]);
-    if (end.spawnError !== null || end.exitCode === EXIT_NOT_FOUND)
-      throw new BridgeError("not_supported", "Bridge cannot run git on this host. Install git, and put it on the PATH of Bridge.");
-    return end;
-  }
+  const excludes = readExcludes(workspace, workTree, limits.excludeBytes);
+  await createRepository(gitDirectory, { commit, excludes, alternates: [path.join(workTree, ".git/objects")] });
+  const { run, git, deadline } = createIsolatedGit({ runGit, workspace, workTree, gitDirectory, scratch, limits, signal });
 
   const found = await run(["/bin/sh", "-c", LIST_OBSTACLES, workTree]);
   if (found.aborted) throw createTimeout(limits.ms);
@@ -94,7 +62,8 @@ export async function diffWorkTree({ workspace, directory, commit, scratch, runG
       "invalid_state",
       `${obstacle.replace(/^\.\//, "")} in the work tree is neither a regular file nor a directory, so git could wait for it or read outside of the work tree. Remove it.`,
     );
-  const read = await git(["read-tree", commit]);
+  if (index !== undefined) await copyIndex(index, path.join(gitDirectory, "index"));
+  const read = await git(["read-tree", "--reset", commit]);
   if (read.aborted) throw createTimeout(limits.ms);
   if (read.exitCode !== 0)
     throw new BridgeError("invalid_state", `The commit ${commit}, at which the task started, is not complete in the repository any more.`);
@@ -105,13 +74,13 @@ export async function diffWorkTree({ workspace, directory, commit, scratch, runG
   // git refreshes its index after a diff, which reads every changed file once more. Without the lock, it skips that.
   await writeFile(path.join(gitDirectory, "index.lock"), "");
 
-  const end = await git([...DIFF, "--", ".", ...omitted.map((name) => `:(exclude,literal)${name}`)]);
+  const end = await git(["diff", ...DIFF_OPTIONS, "--", ".", ...omitted.map((name) => `:(exclude,literal)${name}`)]);
   const truncated = explainCut(end);
   return { diff: end.stdout.toString(), diffBase64: encodeUnlessText(end.stdout, truncated), truncated, omitted };
 }
 
 /** Returns the diff as base64, unless its text contains exactly the same bytes. */
-function encodeUnlessText(diff: Buffer, truncated: DiffCut | null): string | null {
+export function encodeUnlessText(diff: Buffer, truncated: DiffCut | null): string | null {
   // A limit can divide the last character.
   const decided = truncated === null ? diff : diff.subarray(0, diff.lastIndexOf("\n") + 1);
   return isUtf8(decided) ? null : diff.toString("base64");
@@ -153,10 +122,6 @@ async function listKnown(files: readonly string[], git: (args: readonly string[]
     .filter((name) => name !== "");
 }
 
-/** Limits the address space where the system can, and starts git after the programs of tasks. `$0` is the limit. */
-const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec nice git "$@"';
-const EXIT_NOT_FOUND = 127;
-
 /**
  * Prints pipes and devices, and what is neither a file nor a directory in the objects. Then prints each `.git` below the work tree that
  * names another directory as a repository, with a slash at its end. `$0` is the work tree. A host without `find` has no such check.
@@ -175,62 +140,8 @@ function findObstacle({ stdout, limit }: GitEnd): string | undefined {
   return names.find((name) => !name.endsWith("/") && (isAnyOpened || /\/\.git([^/]*$|\/)/.test(name)));
 }
 
-const DIFF = [
-  ...["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative", "--ignore-submodules=all"],
-  ...["--src-prefix=a/", "--dst-prefix=b/"],
-];
-
-/** Settings that do not depend on the files of the repository. The last ones limit the memory of git. */
-const createSettings = (fileBytes: number): string[] =>
-  [
-    ...["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null"],
-    ...["core.quotePath=false", "core.symlinks=true", "core.fileMode=true", "core.autocrlf=false", "core.preloadIndex=false"],
-    ...["core.useReplaceRefs=false", "submodule.recurse=false", "protocol.allow=never", "advice.addEmbeddedRepo=false"],
-    ...[`core.bigFileThreshold=${fileBytes}`, "core.packedGitWindowSize=32m", "core.packedGitLimit=256m"],
-  ].flatMap((setting) => ["-c", setting]);
-
-const createEnvironment = (gitDirectory: string, workTree: string): Record<string, string> => ({
-  LC_ALL: "C",
-  GIT_DIR: gitDirectory,
-  GIT_WORK_TREE: workTree,
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_ATTR_NOSYSTEM: "1",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_NO_LAZY_FETCH: "1",
-  XDG_CONFIG_HOME: gitDirectory,
-});
-
-/** Creates a repository without configuration of tasks. It reads the objects of the work tree, and writes none there. */
-async function createRepository(
-  gitDirectory: string,
-  { workspace, workTree, commit, excludeBytes }: { workspace: string; workTree: string; commit: string; excludeBytes: number },
-): Promise<void> {
-  for (const name of ["objects/info", "refs", "info"]) await mkdir(path.join(gitDirectory, name), { recursive: true });
-  const usesSha256 = commit.length === 64;
-  const config = usesSha256
-    ? "[core]\nrepositoryFormatVersion = 1\nbare = false\n[extensions]\nobjectFormat = sha256\n"
-    : "[core]\nrepositoryFormatVersion = 0\nbare = false\n";
-  const files = {
-    HEAD: "ref: refs/heads/none\n",
-    config,
-    "objects/info/alternates": `${path.join(workTree, ".git/objects")}\n`,
-    "info/exclude": readExcludes(workspace, workTree, excludeBytes),
-  };
-  for (const [name, content] of Object.entries(files)) await writeFile(path.join(gitDirectory, name), content);
-}
-
-/** Reads the ignore rules that are not part of the work tree. They are patterns only. */
-function readExcludes(workspace: string, workTree: string, limitBytes: number): string | Buffer {
-  try {
-    const reading = readFileInside(workspace, path.join(workTree, ".git/info/exclude"), limitBytes);
-    return "content" in reading ? reading.content : "";
-  } catch {
-    return "";
-  }
-}
-
-function explainCut({ limit, aborted, exitCode }: GitEnd): DiffCut | null {
+/** Returns why the output of git is not complete; null if it is. */
+export function explainCut({ limit, aborted, exitCode }: GitEnd): DiffCut | null {
   if (limit !== null) return "bytes";
   if (aborted) return "time";
   return exitCode === 0 ? null : "unreadable";

@@ -2,8 +2,10 @@ import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
 import { withoutByteOrderMark } from "#contract";
+import { findRefFault } from "../requests/branch-name.ts";
 import { findJsonPosition } from "../requests/find-json-position.ts";
 import { normalizeTools } from "../requests/normalize-tools.ts";
+import { keepModes } from "../task.ts";
 
 /** The files that form the system prompt of an agent, in order. */
 const promptFileNames = ["SOUL.md", "AGENTS.md", "TOOLS.md"] as const;
@@ -12,7 +14,7 @@ const FILE_LIMIT_BYTES = 1024 * 1024;
 
 /**
  * The settings of `agent.json`. Tasks may be able to write this file, so it cannot extend their permissions: `profile`, `approvals` and
- * `mcpServers` are ignored.
+ * `mcpServers` are ignored, and so are `branch` and `push` of `repository`.
  */
 const agentFileSchema = z.object({
   systemPrompt: z.string().optional(),
@@ -20,6 +22,16 @@ const agentFileSchema = z.object({
   model: z.string().optional(),
   tools: z.unknown().optional(),
   timeoutSeconds: z.number().int().min(1).max(86_400).optional(),
+  repository: z
+    .object({
+      name: z.string(),
+      ref: z
+        .string()
+        .refine((name) => findRefFault(name, { isRef: true }) === null, "must be a branch, a tag or a commit")
+        .optional(),
+      keep: z.enum(keepModes).optional(),
+    })
+    .optional(),
 });
 
 /** The default settings of an agent. */

@@ -54,7 +54,8 @@ export function readStartCommit(filesDir: string, task: RecordedTask): StartComm
   }
 }
 
-const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+/** The id of a commit: SHA-1 or SHA-256. */
+export const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 const directoryOf = (filesDir: string, { tenant, agentId }: RecordedTask): string => path.join(filesDir, "commits", tenant, agentId);
 const nameOf = (task: RecordedTask): string => `${task.createdAt}-${hash("sha256", taskHandle(task)).slice(0, 24)}`;
@@ -78,8 +79,8 @@ function findStartCommit(workspace: string, cwd: string): StartCommit | null {
   }
 }
 
-/** Reads the commit of HEAD without starting git, because every task waits for it. */
-function readHead(gitDirectory: string): string | null {
+/** Returns the commit that HEAD of a repository names; null if there is none. Does not start git, because every task waits for it. */
+export function readHead(gitDirectory: string): string | null {
   let text = readText(gitDirectory, "HEAD", MAX_REF_BYTES);
   for (let count = 0; count < MAX_SYMBOLIC_REFS && text !== null; count += 1) {
     if (COMMIT.test(text)) return text;

@@ -4,7 +4,8 @@ import { createTurns } from "@hak2i/async-kit";
 import { isInside, nullIfAbsent } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import { type DiffCut, diffWorkTree, type RunGit } from "./diff-work-tree.ts";
+import { type DiffCut, diffWorkTree } from "./diff-work-tree.ts";
+import type { RunGit } from "./isolated-git.ts";
 import type { StartCommit } from "./start-commit.ts";
 import type { Workspaces } from "./workspace-directories.ts";
 
@@ -24,8 +25,6 @@ export interface TaskDiff extends StartCommit {
   /** Files that are too large to be compared. */
   omitted: string[];
 }
-
-export type TaskDiffs = ReturnType<typeof createTaskDiffs>;
 
 /** What a request for a diff provides. */
 export interface DiffRequest {

@@ -42,7 +42,7 @@ export function createTaskFiles({
   store,
   workspaces,
 }: {
-  store: Pick<Store, "findTaskProgress">;
+  store: Pick<Store, "findTaskProgress" | "readTaskStatuses">;
   workspaces: Pick<Workspaces, "workspaceOf">;
 }) {
   // A walk holds the names of a whole directory, so hundreds of concurrent walks would exhaust the memory and slow each other down.
@@ -54,12 +54,19 @@ export function createTaskFiles({
     return task;
   }
 
+  /** Whether the task runs in a work tree of a repository, and so leaves nothing in the workspace. */
+  const hasTree = async ({ seq }: TaskProgress): Promise<boolean> => {
+    const status = (await store.readTaskStatuses([seq])).get(seq);
+    return status !== undefined && status.repository !== null;
+  };
+
   return {
     /** Lists the files of a task. Throws BridgeError: not_found. */
     async list(tenant: string, taskId: string, { after, limit, signal }: FilePage): Promise<WalkedFiles> {
       const task = await find(tenant, taskId);
       const walk = async (): Promise<WalkedFiles> => {
-        const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
+        const isInWorkspace = task.startedAt !== null && !(await hasTree(task));
+        const workspace = !isInWorkspace ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
         const root = workspace === null ? null : holdDirectory(workspace);
         if (root === null) return { files: [], next: null, truncated: false };
         const isWanted = ({ changedAt }: { changedAt: number }) => compareToRun(task, changedAt) === "during";
@@ -71,6 +78,7 @@ export function createTaskFiles({
     /** Opens a file of a task. Throws BridgeError: not_found, with the reason. */
     async open(tenant: string, taskId: string, path: string): Promise<OpenTaskFile> {
       const task = await find(tenant, taskId);
+      if (await hasTree(task)) throw new BridgeError("not_found", "The task has a separate work tree. Read its diff or its patch instead.");
       const names = readListedPath(path);
       const handle = names === null ? null : await openFileInside(workspaces.workspaceOf(tenant, task.agentId), names);
       if (names === null || handle === null) throw createFileNotFound();

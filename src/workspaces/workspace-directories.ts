@@ -40,19 +40,27 @@ export function createWorkspaces({
     return workspace;
   }
 
+  /** Creates the home of a task; returns it and the path of the temporary directory. */
+  function prepareHome(task: TaskIdentity): Pick<ExecutionRequest["directories"], "home" | "tmp"> {
+    const home = homeOf(task);
+    makePrivateDirectory(home);
+    return { home, tmp: tmpOf(task) };
+  }
+
   return {
     workspaceOf,
     makeWorkspace,
+    prepareHome,
     /**
-     * Creates the workspace and home of a task, and records its start commit. Synchronous, because a few small system calls take less time
-     * than asynchronous ones.
+     * Creates the workspace and home of a task, and records its start commit unless the task runs in a work tree. Synchronous, because a
+     * few small system calls take less time than asynchronous ones.
      */
-    prepare(task: TaskIdentity & RecordedTask, cwd: string | undefined): ExecutionRequest["directories"] {
-      const workspace = makeWorkspace(task);
-      const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
-      makePrivateDirectory(directories.home);
+    prepare(task: TaskIdentity & RecordedTask, cwd: string | undefined, tree: string | null = null): ExecutionRequest["directories"] {
+      const own = makeWorkspace(task);
+      const workspace = tree ?? own;
+      const directories = { workspace, ...prepareHome(task) };
       const prepared = { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
-      recordStartCommit(filesDir, task, prepared);
+      if (tree === null) recordStartCommit(filesDir, task, prepared);
       return prepared;
     },
     /** Returns the commit that the work tree of a task had when the task started; null if there was none. */

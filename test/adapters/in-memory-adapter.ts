@@ -21,6 +21,7 @@ export type Run = (
   emit: Emit,
   signal: AbortSignal,
   requestApproval: AdapterConfig["requestApproval"],
+  mayCallModel: AdapterConfig["mayCallModel"],
 ) => Promise<Partial<ExecutionResult>>;
 
 export interface InMemoryAdapterOptions {
@@ -45,7 +46,8 @@ export function createInMemoryAdapter(options: InMemoryAdapterOptions = {}): Req
       const event = { type, taskId: request.taskId, data } as AdapterEvent;
       for (const listener of listeners) listener(event);
     };
-    const outcome = runUntilCancelled(run, request, { emit, signal: controller.signal, requestApproval: config.requestApproval });
+    const { requestApproval, mayCallModel } = config;
+    const outcome = runUntilCancelled(run, request, { emit, signal: controller.signal, requestApproval, mayCallModel });
     running.set(request.taskId, { controller, done: outcome.catch(() => {}) });
     try {
       return { status: "ok", connection: "in-process", ...(await outcome), durationMs: performance.now() - startedAt };
@@ -111,12 +113,13 @@ interface Means {
   emit: Emit;
   signal: AbortSignal;
   requestApproval: AdapterConfig["requestApproval"];
+  mayCallModel: AdapterConfig["mayCallModel"];
 }
 
 async function runUntilCancelled(
   run: Run,
   request: ExecutionRequest,
-  { emit, signal, requestApproval }: Means,
+  { emit, signal, requestApproval, mayCallModel }: Means,
 ): Promise<Partial<ExecutionResult>> {
   let text = "";
   const emitAndRemember: Emit = (type, data) => {
@@ -124,7 +127,7 @@ async function runUntilCancelled(
     emit(type, data);
   };
   try {
-    const result = await run(request, emitAndRemember, signal, requestApproval);
+    const result = await run(request, emitAndRemember, signal, requestApproval, mayCallModel);
     return signal.aborted ? { ...result, ...failure("cancelled", "The task was canceled.") } : result;
   } catch (error) {
     if (!signal.aborted) throw error;

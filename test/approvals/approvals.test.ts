@@ -64,7 +64,7 @@ describe("a pending approval", () => {
     });
     await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: decision.decision, reason: decision.reason }]);
-    const { approvalId: _, ...shared } = { approvalId, toolCallId: "call-1" };
+    const { approvalId: _, ...shared } = { approvalId, kind: "tool", toolCallId: "call-1" };
     expect(eventsOf("t1").map(({ type }) => type)).toEqual([
       ...["execution.started", "assistant.text", "tool.invoked", "tool.approval_requested", "tool.approval_resolved"],
       ...["tool.completed", "execution.completed"],

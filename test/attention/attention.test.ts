@@ -29,7 +29,7 @@ test("all failures are those of the list, which has none of more than 24 hours a
   ]);
 });
 
-test.each([true, false])("an acknowledgement of many reports whether faults are left that were being written (%s)", async (isLeft) => {
+test.each([true, false])("an acknowledgment of many reports whether faults are left that were being written (%s)", async (isLeft) => {
   const asked: unknown[] = [];
   const store: Pick<AttentionStore, "acknowledgeFaults" | "isFault"> = {
     acknowledgeFaults: async () => 0,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { SliceResult } from "../../bench/driver.ts";
 import {
   MAX_ACCEPT_RATIO,
+  MAX_BUDGET_RATIO,
   MAX_CPU_RATIOS,
   MAX_SYNCS,
   MIN_BULLMQ_RATIO,
@@ -12,7 +13,14 @@ import {
 } from "../../bench/report.ts";
 
 const QUIET = { loadBefore: 0, fsyncMs: [0.5, 0.5, 0.5], missingTracer: null };
-const GOALS = { rates: [MIN_RATE_RATIO], peerRatio: MIN_BULLMQ_RATIO, cpu: MAX_CPU_RATIOS, accept: MAX_ACCEPT_RATIO, syncs: MAX_SYNCS };
+const GOALS = {
+  rates: [MIN_RATE_RATIO],
+  peerRatio: MIN_BULLMQ_RATIO,
+  cpu: MAX_CPU_RATIOS,
+  budget: MAX_BUDGET_RATIO,
+  accept: MAX_ACCEPT_RATIO,
+  syncs: MAX_SYNCS,
+};
 
 describe("renderReport", () => {
   test.each([
@@ -22,6 +30,7 @@ describe("renderReport", () => {
     { title: "too few tasks per second compared with BullMQ", peerRatio: MIN_BULLMQ_RATIO - 0.1, missed: 2 },
     { title: "too much CPU time", cpu: { 32: MAX_CPU_RATIOS[32] + 0.1, 256: MAX_CPU_RATIOS[256] + 0.1 }, missed: 2 },
     { title: "too much CPU time with 256 in flight", cpu: { 32: MAX_CPU_RATIOS[32], 256: MAX_CPU_RATIOS[32] }, missed: 1 },
+    { title: "too much CPU time with a budget", budget: MAX_BUDGET_RATIO + 0.01, missed: 2 },
     { title: "a slow accept", accept: MAX_ACCEPT_RATIO + 0.1, missed: 1 },
     { title: "too many syncs", syncs: MAX_SYNCS + 0.1, missed: 1 },
   ])("renderReport reports $missed missed goals for $title", ({ title: _, missed, ...results }) => {
@@ -107,10 +116,10 @@ describe("renderReport", () => {
 const counts = { statements: 1, promises: 1, writtenKiB: 1, diskKiB: 1 };
 
 /**
- * Floor, Bridge, bare server and BullMQ, with three slices each. Slice n of Bridge completes `rates[n]` of the floor's tasks, or
- * `rates[0]`.
+ * Floor, Bridge without and with a budget, bare server and BullMQ, with three slices each. Slice n of Bridge completes `rates[n]` of the
+ * floor's tasks, or `rates[0]`.
  */
-function listResults({ rates = [1], peerRatio = 2, cpu = { 32: 1, 256: 1 }, accept = 1, syncs = 1 }): ServerResults[] {
+function listResults({ rates = [1], peerRatio = 2, cpu = { 32: 1, 256: 1 }, budget = 1, accept = 1, syncs = 1 }): ServerResults[] {
   const three = (given: (tasksPerSecond: number) => Partial<SliceResult>) =>
     [0, 1, 2].map((index) => slice(given(100 * (rates[index] ?? (rates[0] as number)))));
   const bridge = (cpuMsPerTask: number) => three((tasksPerSecond) => ({ tasksPerSecond, cpuMsPerTask, acceptP50Ms: accept }));
@@ -129,6 +138,14 @@ function listResults({ rates = [1], peerRatio = 2, cpu = { 32: 1, 256: 1 }, acce
         [1, bridge(1)],
         [32, bridge(cpu[32])],
         [256, bridge(cpu[256])],
+      ]),
+      syncs,
+    },
+    {
+      ...server("bridge-budget", [], []),
+      slices: new Map([
+        [32, bridge(cpu[32] * budget)],
+        [256, bridge(cpu[256] * budget)],
       ]),
       syncs,
     },

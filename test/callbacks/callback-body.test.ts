@@ -28,6 +28,10 @@ const result: Required<ExecutionResult> = {
   durationMs: 12,
   outputs: { path: "x" },
   attempts: [],
+  repository: {
+    ...{ name: "web", branch: "bridge/t1", baseCommit: null, headCommit: null, commits: 0, files: 0, insertions: 0, deletions: 0 },
+    ...{ pushed: false, conflicts: null },
+  },
   output: "\u0000 \ud800 😀",
   status: "error",
 };

@@ -3,7 +3,8 @@ import path from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { runCli } from "../../packages/bridge-cli/test/start-cli.ts";
 import type { BackupManifest } from "../../src/store/maintenance/backup-file.ts";
-import { type BridgeProgram, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { type BridgeApp, startBridgeApp } from "../support/bridge-app.ts";
+import { shellCommand, taskInState } from "../support/bridge-program.ts";
 import { databaseOf, engine } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { askUntil } from "../support/until.ts";
@@ -25,24 +26,19 @@ async function createPlace(): Promise<Place> {
   return { dataDir, db: (...args) => runCli(["db", ...args], { env }), query: (sql) => database.query(sql) };
 }
 
-const start = (place: Place) => startBridgeProgram(place.dataDir, settings);
+const start = (place: Place) => startBridgeApp(place.dataDir, settings);
 
-async function runTask(bridge: BridgeProgram, taskId: string): Promise<void> {
+async function runTask(bridge: BridgeApp, taskId: string): Promise<void> {
   const answer = await bridge.call("POST", "/api/v2/dispatch", { taskId, agentId: "a", message: "m" }, { prefer: "wait=20" });
   expect(await answer.json()).toMatchObject({ state: "completed" });
 }
 
-async function stop(bridge: BridgeProgram): Promise<void> {
-  bridge.signal("SIGTERM");
-  expect(await bridge.exited).toBe(0);
-}
-
-async function lastEventId(bridge: BridgeProgram, taskId: string): Promise<string> {
+async function lastEventId(bridge: BridgeApp, taskId: string): Promise<string> {
   const events = (await (await bridge.call("GET", `/api/v2/tasks/${taskId}/events`)).json()) as { data: { id: string }[] };
   return events.data.at(-1)?.id ?? "";
 }
 
-async function firstEventAfter(bridge: BridgeProgram, id: string): Promise<string> {
+async function firstEventAfter(bridge: BridgeApp, id: string): Promise<string> {
   const stream = await bridge.call("GET", "/api/events", undefined, { "last-event-id": id });
   let text = "";
   for await (const chunk of (stream.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
@@ -95,7 +91,7 @@ test("a backup under load, restored on an empty machine, serves the same tasks w
 
   await runTask(first, "after");
   const oldIds = [await lastEventId(first, "before"), await lastEventId(first, "after")];
-  await stop(first);
+  await first.close();
 
   const empty = await createPlace();
   const result = await empty.db("restore", backup, "--json");
@@ -114,7 +110,7 @@ test("a backup under load, restored on an empty machine, serves the same tasks w
   expect(await answer.json()).toMatchObject({ state: "completed" });
   expect(await lastEventId(second, "new")).toMatch(new RegExp(`^${epoch}-`));
   for (const id of oldIds) expect(await firstEventAfter(second, id)).toBe("stream.gap");
-  await stop(second);
+  await second.close();
   expect(await empty.db("check")).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/result\tok$/) });
 });
 
@@ -130,7 +126,7 @@ test("restore refuses a running Bridge and a database with tasks, and replaces i
       engine === "sqlite" ? /Another process owns the database.*Stop Bridge, and repeat the command\./ : /while nodes are running/,
     ),
   });
-  await stop(bridge);
+  await bridge.close();
   expect(await restored(place, backup)).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/contains 2 tasks\..*--force/s) });
   expect(await place.query("SELECT id FROM task ORDER BY seq")).toEqual([{ id: "kept" }, { id: "later" }]);
   expect(await place.db("restore", backup, "--force")).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^replacedTasks\t2$/m) });
@@ -141,7 +137,7 @@ test("restore verifies the backup, and leaves the database as it was if the back
   const place = await createPlace();
   const bridge = await start(place);
   await runTask(bridge, "kept");
-  await stop(bridge);
+  await bridge.close();
   expect(await place.db("backup", backup)).toMatchObject({ exitCode: 0 });
   await place.query("UPDATE task SET agent_id = 'changed'");
   const manifest = JSON.parse(await readFile(`${backup}.json`, "utf8")) as BackupManifest;

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -8,19 +8,20 @@ import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "../../packages/bridge-cli/test/start-cli.ts";
 import { groups, verbs } from "../../src/cli/local-verbs.ts";
+import { openStore } from "../../src/store/open-sqlite.ts";
 import { compileCache } from "../harness/compile-cache.ts";
 import { damageMiddle, fillDatabase } from "../store/engines/sqlite/damaged-file.ts";
-import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { shellCommand } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const program = path.resolve(import.meta.dirname, "../../packages/bridge-cli/src/bridge.js");
 
-async function stoppedBridge(): Promise<{ dataDir: string; file: string }> {
+/** Creates the data directory of a stopped Bridge, with an empty database. */
+async function createDatabase(): Promise<{ dataDir: string; file: string }> {
   const dataDir = await temporaryDirectory();
-  const bridge = await startBridgeProgram(dataDir, { ...shellCommand("echo"), BRIDGE_DATABASE_URL: `sqlite:${dataDir}/bridge.db` });
-  bridge.signal("SIGTERM");
-  expect(await bridge.exited).toBe(0);
-  return { dataDir, file: path.join(dataDir, "bridge.db") };
+  const file = path.join(dataDir, "bridge.db");
+  await openStore({ file }).close();
+  return { dataDir, file };
 }
 
 const db = (dataDir: string, ...args: string[]) => runCli(["db", ...args], { env: { BRIDGE_DATA_DIR: dataDir } });
@@ -49,7 +50,7 @@ test("serve starts Bridge in the current directory with .env, and SIGTERM stops 
 });
 
 test("check and backup report a damaged database with code 1 and what to do, and restore replaces it", async () => {
-  const { dataDir, file } = await stoppedBridge();
+  const { dataDir, file } = await createDatabase();
   const backup = path.join(dataDir, "good.backup");
   expect((await db(dataDir, "backup", backup)).exitCode).toBe(0);
   fillDatabase(file, "default", 200);
@@ -75,7 +76,7 @@ test("check and backup report a damaged database with code 1 and what to do, and
 });
 
 test("check and restore report that a file has no schema version, and not that it is empty", async () => {
-  const { dataDir, file } = await stoppedBridge();
+  const { dataDir, file } = await createDatabase();
   const other = path.join(dataDir, "other.db");
   new SqliteDatabase(file).exec("PRAGMA user_version = 0").close();
   new SqliteDatabase(other).exec("CREATE TABLE note (text TEXT)").close();
@@ -87,19 +88,21 @@ test("check and restore report that a file has no schema version, and not that i
 });
 
 test("restore accepts a copy without a manifest only with --without-manifest", async () => {
-  const { dataDir, file } = await stoppedBridge();
+  const { dataDir, file } = await createDatabase();
   const copy = path.join(dataDir, "copy.db");
   await new SqliteDatabase(file, { readonly: true }).backup(copy);
   expect(await db(dataDir, "restore", copy)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("--without-manifest") });
   expect((await db(dataDir, "restore", copy, "--without-manifest")).exitCode).toBe(0);
-  expect(await db(dataDir, "restore", path.join(dataDir, "token"), "--without-manifest", "--force")).toMatchObject({
+  const text = path.join(dataDir, "text");
+  await writeFile(text, "no database");
+  expect(await db(dataDir, "restore", text, "--without-manifest", "--force")).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining("is not a SQLite database"),
   });
 });
 
 test("a restore that is killed before any of its file operations leaves the old or the new database", async () => {
-  const { dataDir, file } = await stoppedBridge();
+  const { dataDir, file } = await createDatabase();
   const backup = path.join(dataDir, "bridge.backup");
   fillDatabase(file, "default", 3);
   // Fillers have no events, which the rules of a check require, so only SQLite's own check is used here.

@@ -3,7 +3,8 @@ import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { runCli } from "../../packages/bridge-cli/test/start-cli.ts";
-import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { startBridgeApp } from "../support/bridge-app.ts";
+import { shellCommand } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 interface Created {
@@ -21,7 +22,7 @@ test("a token that is added to the tokens file of a running Bridge works, and th
   expect(first.exitCode).toBe(0);
   const file = path.join(cwd, "tokens.json");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  const bridge = await startBridgeProgram(await temporaryDirectory(), { ...shellCommand("echo"), BRIDGE_TOKENS_FILE: file });
+  const bridge = await startBridgeApp(await temporaryDirectory(), { ...shellCommand("echo"), BRIDGE_TOKENS_FILE: file });
   const added = await create(cwd, "ci", "--tenant", "acme", "--expires", "90d", "--add", "--json");
   const { token, entry } = JSON.parse(added.stdout) as Created;
   expect(entry).toMatchObject({ name: "ci", tenant: "acme", sha256: hash("sha256", token), scopes: ["dispatch", "read"] });

@@ -19,6 +19,7 @@ import { startLoadBalancer } from "./load-balancer.ts";
 import { createMovingFollower } from "./moving-follower.ts";
 import { startSampler } from "./sampler.ts";
 import type { Cluster, Scenario } from "./scenario.ts";
+import { startSpendingWatch } from "./spending-watch.ts";
 
 /** Options of one run of a scenario. */
 export interface ClusterRunOptions {
@@ -45,6 +46,8 @@ export interface ClusterReport {
 const repository = path.resolve(import.meta.dirname, "../..");
 const MAX_CONCURRENT = 4;
 const FOLLOWERS_PER_TENANT = 2;
+/** The slots for which the budgets of the crash test have too little room. */
+const BUDGETED_SLOTS = 8;
 const PHASE_LIMIT_MS = 3000;
 const SETTLE_LIMIT_MS = 20_000;
 const EXPECT_LIMIT_MS = 20_000;
@@ -61,7 +64,7 @@ const createLoad = (nodes: number): Load => ({
   maxPauseMs: 150,
   maxUnended: 4 + 6 * nodes,
   agents: 9,
-  kinds: [...Array(12).fill("quick"), ...Array(5).fill("slow"), ...Array(3).fill("long"), "escape", "fail"] as string[],
+  kinds: [...Array(12).fill("quick"), ...Array(5).fill("slow"), ...Array(3).fill("long"), "escape", "fail", "greedy"] as string[],
   cancelProbability: 0.03,
   answerMs: 3000,
 });
@@ -107,6 +110,11 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     );
   }
   const sampler = startSampler(() => database.urlAt(server.port), MAX_CONCURRENT);
+  const spending = startSpendingWatch({
+    url: () => database.urlAt(server.port),
+    budgets: installation.budgets,
+    scale: (names.length * MAX_CONCURRENT) / BUDGETED_SLOTS,
+  });
   // Each actor has a separate random generator, so that the timing of one does not change the plan of another.
   const orchestrator = createOrchestrator({
     random: createRandom(seed + 1),
@@ -222,18 +230,21 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     await stopAll();
     onStep("check");
     await sampler.close();
+    await spending.finish();
     const stored = await readPostgresState(database.urlAt(server.port));
     const { tasks: dispatched } = orchestrator;
     const { callbacks } = receiver;
     const seen = { stored, dispatched, followers, callbacks, deliveredSeenAt, journals: installation.readJournals(), results };
     const minCompleted = scenario.minCompleted ?? 0.6;
     for (const violation of checkCluster({ ...seen, sampled: sampler, leftProcesses, minCompleted })) onViolation(violation);
+    for (const violation of spending.violations) onViolation(violation);
     const completed = stored.tasks.filter(({ state }) => state === "completed").length;
     count("tasks", stored.tasks.length);
     count("events", stored.events.length);
     count("callbacks", callbacks.length);
     count("completedPercent", Math.round((100 * completed) / Math.max(1, stored.tasks.length)));
     count("samples", sampler.count);
+    count("heldByBudgets", spending.mostHeld);
     count(
       "moves",
       followers.reduce((sum, { resumptions }) => sum + resumptions, 0),
@@ -247,6 +258,7 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     return { violations, figures };
   } finally {
     await sampler.close();
+    await spending.close();
     for (const follower of followers) follower.close();
     for (const node of nodes) await node.close();
     await receiver.close();

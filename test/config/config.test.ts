@@ -53,6 +53,9 @@ test("an empty environment results in the documented defaults", () => {
     callbacks: { retries: 3, backoffMs: 1000, secrets: [], allow: [] },
     webhooksFile: null,
     budgetsFile: null,
+    repositoriesFile: null,
+    repositoriesMaxGib: null,
+    repositoriesFetchSeconds: 10,
     budgetReserveUsd: 1,
     publicUrl: null,
     delivers: true,
@@ -267,6 +270,21 @@ const table: Record<string, Row> = {
   BRIDGE_BUDGET_RESERVE_USD: {
     good: [["0.25", ({ budgetReserveUsd }) => budgetReserveUsd, 0.25]],
     bad: ["-1", "1000001", "one"],
+  },
+  BRIDGE_REPOSITORIES_FILE: {
+    good: [["repositories.json", ({ repositoriesFile }) => repositoriesFile, path.resolve("repositories.json")]],
+    bad: [],
+  },
+  BRIDGE_REPOSITORIES_MAX_GIB: {
+    good: [
+      ["off", ({ repositoriesMaxGib }) => repositoriesMaxGib, null],
+      ["50", ({ repositoriesMaxGib }) => repositoriesMaxGib, 50],
+    ],
+    bad: ["0", "1.5", "many"],
+  },
+  BRIDGE_REPOSITORIES_FETCH_SECONDS: {
+    good: [["3", ({ repositoriesFetchSeconds }) => repositoriesFetchSeconds, 3]],
+    bad: ["0", "61", "soon"],
   },
   BRIDGE_PUBLIC_URL: {
     good: ["https://bridge.example", "http://127.0.0.1:8787/agents/"].map((url) => [url, ({ publicUrl }) => publicUrl, url]),

@@ -18,6 +18,7 @@ import {
   type NormalizedUsage,
   type TaskErrorCode,
 } from "#contract";
+import { scaled } from "../harness/machine.ts";
 import { createAdapterConfig } from "./adapter-config.ts";
 import { createExecutionRequest } from "./execution-request.ts";
 
@@ -61,7 +62,7 @@ export interface AdapterSubject {
   hasProcesses: boolean;
   /** Resolves when the runtime works on a hanging task; required only when it emits no event by then. */
   isWorking?: (request: ExecutionRequest) => Promise<void>;
-  /** How long a single step of the kit may take. Default: 15,000 */
+  /** How long a single step of the kit may take on an idle machine; longer on a busy one. Default: 15,000 */
   patienceMs?: number;
 }
 
@@ -102,7 +103,7 @@ export function openBench(subject: AdapterSubject): AdapterBench {
   const tasks = new Map<string, { events: AdapterEvent[]; ended: boolean; onFirstEvent(): void }>();
 
   const within = async <T>(what: string, promise: Promise<T>): Promise<T> => {
-    const patienceMs = subject.patienceMs ?? 15_000;
+    const patienceMs = scaled(subject.patienceMs ?? 15_000);
     const patience = new AbortController();
     const tooLate = delay(patienceMs, undefined, { signal: patience.signal }).then(() => {
       throw new Error(`${what}: nothing after ${patienceMs} ms`);

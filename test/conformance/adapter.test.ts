@@ -67,10 +67,12 @@ const faults: Record<string, Fault> = {
     check: "requests an approval before a tool call, and follows the decision",
     complaint: /to deeply equal/,
     capabilities: { approvals: false },
-    run: (sound) => async (request, emit, signal, requestApproval) => {
-      await requestApproval({ taskId: request.taskId, toolCallId: "1", toolName: "look", input: {} });
-      return sound(request, emit, signal, requestApproval);
-    },
+    run:
+      (sound) =>
+      async (request, emit, signal, requestApproval, ...rest) => {
+        await requestApproval({ taskId: request.taskId, toolCallId: "1", toolName: "look", input: {} });
+        return sound(request, emit, signal, requestApproval, ...rest);
+      },
   },
   "claims approvals without requesting them": {
     check: "requests an approval before a tool call, and follows the decision",
@@ -83,17 +85,27 @@ const faults: Record<string, Fault> = {
   "ignores a rejection": {
     check: "requests an approval before a tool call, and follows the decision",
     complaint: /isError/,
-    run: (sound) => (request, emit, signal, requestApproval) =>
-      sound(request, emit, signal, async (question) => ({ ...(await requestApproval(question)), decision: "approve" })),
+    run:
+      (sound) =>
+      (request, emit, signal, requestApproval, ...rest) =>
+        sound(request, emit, signal, async (question) => ({ ...(await requestApproval(question)), decision: "approve" }), ...rest),
   },
   "waits for a decision after a cancel": {
     check: "a canceled task does not wait for an approval",
     complaint: /nothing after/,
-    run: (sound) => (request, emit, signal, requestApproval) =>
-      sound(request, emit, signal, async (question) => {
-        await requestApproval(question);
-        return new Promise(() => {});
-      }),
+    run:
+      (sound) =>
+      (request, emit, signal, requestApproval, ...rest) =>
+        sound(
+          request,
+          emit,
+          signal,
+          async (question) => {
+            await requestApproval(question);
+            return new Promise(() => {});
+          },
+          ...rest,
+        ),
   },
   "emits the start event itself": {
     check: streams,

@@ -6,12 +6,18 @@ record() { # word
   echo "$1 $$ $uptime $TMPDIR" >> "$CRASH_TALLY/$BRIDGE_TASK_ID"
 }
 
+spend() { # US dollars: reports a call of a model
+  echo "{\"type\":\"usage.reported\",\"model\":\"scripted\",\"usage\":{\"inputTokens\":8,\"outputTokens\":2},\"costUsd\":$1}"
+}
+
 read -r request
 record start
+spend 0.001
 
 work() { # steps, pause: emits one progress event for each step
   for step in $(seq "$1"); do
     echo "{\"type\":\"execution.progress\",\"step\":$step}"
+    spend 0.001
     sleep "$2"
     record beat
   done
@@ -29,6 +35,14 @@ case "$request" in
   *'"message":"stubborn'*)
     setsid sh -c 'trap "" TERM; sleep 600' < /dev/null > /dev/null 2>&1 &
     work 1 0.05
+    ;;
+  *'"message":"greedy'*)
+    # It does not stop at its maximum by itself.
+    for step in $(seq 20); do
+      spend 0.02
+      sleep 0.1
+      record beat
+    done
     ;;
   *'"message":"fail'*)
     echo "this goes wrong"

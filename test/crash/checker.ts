@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EventEnvelope, ExecutionResult } from "#contract";
+import type { EventEnvelope, ExecutionResult, TaskErrorCode } from "#contract";
 import { isFinal } from "../../src/task.ts";
 import type { ReceivedCallback } from "./callback-receiver.ts";
 import { eventNumber, type Follower } from "./follower.ts";
 import type { JournalEntry } from "./installation.ts";
 import type { DispatchedTask } from "./orchestrator.ts";
+import type { Phase } from "./phase-counter.ts";
 import type { StoredEventRow, StoredState, StoredTask } from "./stored-state.ts";
 
 /** Everything that the test observed of Bridge from outside, and its stored state. */
@@ -86,7 +87,7 @@ function checkTask({ key, state, restarts, result }: StoredTask, dispatch: Dispa
   const retries = dispatch.body["onInterrupt"] === "retry";
   const kind = String(dispatch.body["message"]).split(" ", 1)[0];
   const code = result?.errorCode ?? null;
-  const expected = [kind === "fail" ? "runtime_crashed" : null, ...(dispatch.cancelled ? ["cancelled"] : []), "bridge_restarted"];
+  const expected = [expectedCodes.get(kind ?? "") ?? null, ...(dispatch.cancelled ? ["cancelled"] : []), "bridge_restarted"];
   return [
     ...(isFinal(state) ? [] : [`task: ${key} is still ${state}`]),
     ...(expected.includes(code) ? [] : [`task: ${key} (${kind}) ended ${state} ${code}: ${result?.error}`]),
@@ -95,6 +96,12 @@ function checkTask({ key, state, restarts, result }: StoredTask, dispatch: Dispa
     ...(restarts > 0 && !retries ? [`task: ${key} returned to the queue without onInterrupt: retry`] : []),
   ];
 }
+
+/** The error codes of the kinds of tasks that do not complete. */
+const expectedCodes: ReadonlyMap<string, TaskErrorCode> = new Map([
+  ["fail", "runtime_crashed"],
+  ["greedy", "budget_exceeded"],
+]);
 
 /** A child ends by itself, or with its parent, and is never started again. */
 function checkChild({ key, state, restarts, result }: StoredTask, starts: number): string[] {
@@ -167,14 +174,35 @@ function checkCallback({ key, result }: StoredTask, posts: readonly ReceivedCall
   ];
 }
 
-/** Checks that kills interrupted no more tasks than were running, and that the run had enough activity: an idle run proves nothing. */
-export function checkKills({ stored, callbacks }: Evidence, { kills, maxConcurrent }: { kills: number; maxConcurrent: number }): string[] {
+/** The planned moment of a kill: after a number of events of a phase in the killed process. */
+export interface Moment {
+  phase: Phase;
+  /** False if the process was killed at the time limit, because it had too few of these events. */
+  isReached: boolean;
+}
+
+/** The share of the kills of each phase that have to come at their moments. */
+const LEAST_REACHED = 0.9;
+
+/** The kills of a run. */
+export interface Kills {
+  kills: number;
+  maxConcurrent: number;
+  moments: readonly Moment[];
+}
+
+/** Checks that kills interrupted no more tasks than were running, and that they interrupted work: to kill an idle Bridge proves nothing. */
+export function checkKills({ stored, callbacks }: Evidence, { kills, maxConcurrent, moments }: Kills): string[] {
   const interruptions = stored.tasks.filter((task) => task.restarts > 0 || task.result?.errorCode === "bridge_restarted").length;
-  const completed = stored.tasks.filter((task) => task.state === "completed").length;
+  const phases = [...Map.groupBy(moments, ({ phase }) => phase)].map(([phase, planned]) => ({
+    ...{ phase, planned: planned.length, reached: planned.filter(({ isReached }) => isReached).length },
+  }));
   return [
     ...(interruptions <= kills * maxConcurrent ? [] : [`task: ${interruptions} interruptions by ${kills} kills`]),
     ...(stored.tasks.length >= 2 * kills ? [] : [`proof: only ${stored.tasks.length} tasks in ${kills} rounds`]),
-    ...(completed * 3 >= stored.tasks.length ? [] : [`proof: only ${completed} of ${stored.tasks.length} tasks completed`]),
+    ...phases
+      .filter(({ planned, reached }) => reached < LEAST_REACHED * planned)
+      .map(({ phase, planned, reached }) => `proof: only ${reached} of ${planned} kills in ${phase} came after their planned events`),
     ...(callbacks.length > stored.tasks.length ? [] : [`proof: only ${callbacks.length} callbacks for ${stored.tasks.length} tasks`]),
   ];
 }

@@ -1,10 +1,11 @@
 import { Client } from "pg";
 import { type PostgresCluster, startCluster } from "../support/postgres/cluster.ts";
-import { createSabotage, type SqliteSabotage } from "./sabotage.ts";
+import { createSabotage, forgetReservations, type SqliteSabotage } from "./sabotage.ts";
+import { readPostgresSpending, readSqliteSpending, type StoredSpending } from "./stored-spending.ts";
 import { readPostgresState, readStoredState, type StoredState } from "./stored-state.ts";
 
-/** Ways to disable durability, by engine. */
-export const sabotages = { sqlite: ["wal", "copy"], postgres: ["async", "copy"] } as const;
+/** Ways to disable durability and the settlement of reservations, by engine. */
+export const sabotages = { sqlite: ["wal", "copy", "budgets"], postgres: ["async", "copy", "budgets"] } as const;
 export type Engine = keyof typeof sabotages;
 export type Sabotage = (typeof sabotages)[Engine][number];
 
@@ -21,6 +22,7 @@ export interface CrashDatabase {
   /** Called after each kill, while Bridge is not running. Loses commits if the run is sabotaged. */
   onKilled(): Promise<void>;
   readState(): Promise<StoredState>;
+  readSpending(): Promise<StoredSpending>;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,7 @@ export function openSqliteDatabase(databaseFile: string, sabotage?: SqliteSabota
       damage();
     },
     readState: async () => readStoredState(databaseFile),
+    readSpending: async () => readSqliteSpending(databaseFile),
     async close() {},
   };
 }
@@ -74,9 +77,11 @@ export async function openPostgresDatabase(sabotage?: (typeof sabotages)["postgr
     async onKilled() {
       kills += 1;
       if (sabotage === "async") await server.crashAndRestart();
+      if (sabotage === "budgets") await run(server, forgetReservations, NAME);
       if (sabotage === "copy") await copyDatabase(server, kills % 2 === 1 ? [NAME, OLDER] : [OLDER, NAME]);
     },
     readState: () => readPostgresState(url),
+    readSpending: () => readPostgresSpending(url),
     close: () => server.close(),
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { sweepLeftovers } from "../../adapters/shared/process/sweep-processes.ts";
 import { type Tenant, taskKey } from "./orchestrator.ts";
+import { createTestBudgetsFile, type TestBudgetsFile } from "./test-budgets.ts";
 
 /**
  * The directories and the settings of one Bridge, or of several with one database. They have two tenants. Their runtimes keep a journal.
@@ -16,6 +17,7 @@ export interface Installation {
   databaseFile: string;
   tenants: readonly Tenant[];
   maxConcurrent: number;
+  budgets: TestBudgetsFile;
   /** The settings of the first Bridge. The others differ in their data directory. */
   environment: Readonly<Record<string, string>>;
   /** Returns what the runtimes of each task have recorded. */
@@ -47,6 +49,7 @@ export function createInstallation(names: readonly string[] = ["data"], maxConcu
   // The handle of a task, and so its file in the tally, contains the tenant, unless it is the default one.
   const tallyOf = (tenant: string): string => (tenant === "default" ? tally : path.join(tally, tenant));
   for (const { tenant } of tenants) mkdirSync(tallyOf(tenant), { recursive: true });
+  const budgets = createTestBudgetsFile(path.join(directory, "budgets.json"));
   writeFileSync(tokensFile, JSON.stringify(tenants.map(describeToken)), { mode: 0o600 });
 
   function readJournals(): Map<string, JournalEntry[]> {
@@ -70,10 +73,12 @@ export function createInstallation(names: readonly string[] = ["data"], maxConcu
     databaseFile: path.join(dataDir, "bridge.db"),
     tenants,
     maxConcurrent,
+    budgets,
     environment: {
       BRIDGE_PORT: "0",
       BRIDGE_DATA_DIR: dataDir,
       BRIDGE_TOKENS_FILE: tokensFile,
+      BRIDGE_BUDGETS_FILE: budgets.file,
       BRIDGE_ADAPTERS: "command",
       BRIDGE_COMMAND: JSON.stringify(["/bin/sh", path.join(import.meta.dirname, "agent.sh")]),
       BRIDGE_COMMAND_ENV: "CRASH_TALLY",

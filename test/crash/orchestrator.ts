@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { inParallel } from "./in-parallel.ts";
 import type { Random } from "./random.ts";
+import { budgetOfKind } from "./test-budgets.ts";
 
 /** A tenant and its token. */
 export interface Tenant {
@@ -85,7 +86,7 @@ const crashLoad: Load = {
   kinds: ["quick", "quick", "quick", "quick", "quick", "quick", "quick", "slow", "slow", "slow", "slow", "escape", "escape", "fail"],
   cancelProbability: 0.05,
 };
-const rareKinds = ["stubborn", "escape"];
+const rareKinds = ["stubborn", "escape", "greedy"];
 const RARE_PROBABILITY = 0.04;
 /** Responses of the receiver to the first attempts of a callback. Later attempts succeed. */
 const callbackAnswers = ["", "", "", "", "500", "reset", "500,reset", "reset,503"];
@@ -136,6 +137,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
       onInterrupt: random.pick(["fail", "fail", "retry"]),
       callbackUrl: `${origin}/${taskKey(tenant.tenant, taskId)}?answers=${random.pick(callbackAnswers)}`,
       metadata: { number: tasks.size },
+      budget: budgetOfKind(kind),
       ...more,
     };
     const task = { tenant, taskId, body, accepted: false, cancelled: false, ended: false };
@@ -161,7 +163,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
       if (wasAccepted && !replayed) onViolation(`durability: ${nameOf(task)} was accepted, but was unknown when it was dispatched again`);
       if (replayed) figures.replays += 1;
       task.accepted = true;
-    } else if (answer.status === 503) {
+    } else if (answer.status === 503 || isBudgetExhausted(answer)) {
       figures.refusals += 1;
       countRefusal((JSON.parse(answer.text) as { code: string }).code);
     } else onViolation(`dispatch: ${nameOf(task)} was answered ${answer.status} ${answer.text}`);
@@ -204,6 +206,9 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
     },
   };
 }
+
+const isBudgetExhausted = ({ status, text }: { status: number; text: string }): boolean =>
+  status === 429 && (JSON.parse(text) as { code: string }).code === "budget_exhausted";
 
 const nameOf = (task: DispatchedTask): string => taskKey(task.tenant.tenant, task.taskId);
 

@@ -1,12 +1,20 @@
 import { cpSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import SqliteDatabase from "better-sqlite3";
 
-/** Ways to disable durability: the last commits are lost, as on a disk that ignores fsync, or an older copy is restored. */
-export type SqliteSabotage = "wal" | "copy";
+/**
+ * Ways to disable durability: the last commits are lost, as on a disk that ignores fsync, an older copy is restored, or a start does not
+ * settle what interrupted tasks have reserved.
+ */
+export type SqliteSabotage = "wal" | "copy" | "budgets";
+
+/** Deletes the reservations of running tasks, so that the next start does not settle them. */
+export const forgetReservations = "DELETE FROM task_budget WHERE starts_at IS NOT NULL";
 
 const LOST_COMMITS = 6;
 
 /** Returns the function that damages the database after each kill, while Bridge is not running. */
 export function createSabotage(kind: SqliteSabotage, databaseFile: string): () => void {
+  if (kind === "budgets") return () => runSql(databaseFile, forgetReservations);
   if (kind === "wal") return () => loseLastCommits(`${databaseFile}-wal`, LOST_COMMITS);
   let kills = 0;
   return () => {
@@ -14,6 +22,12 @@ export function createSabotage(kind: SqliteSabotage, databaseFile: string): () =
     if (kills % 2 === 1) copyDatabase(databaseFile, `${databaseFile}.older`);
     else copyDatabase(`${databaseFile}.older`, databaseFile);
   };
+}
+
+function runSql(databaseFile: string, sql: string): void {
+  const database = new SqliteDatabase(databaseFile);
+  database.exec(sql);
+  database.close();
 }
 
 function copyDatabase(from: string, to: string): void {

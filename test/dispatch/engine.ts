@@ -131,7 +131,16 @@ export function newDispatch(fields: Partial<Omit<ParsedDispatch, "request">> & {
     onInterrupt: "fail",
     ...fields.request,
   };
-  return { taskId: null, provider: null, agentId: "agent", fingerprint: JSON.stringify(request), canonicalLength: 100, ...fields, request };
+  return {
+    taskId: null,
+    provider: null,
+    agentId: "agent",
+    repository: null,
+    fingerprint: JSON.stringify(request),
+    canonicalLength: 100,
+    ...fields,
+    request,
+  };
 }
 
 /** The task with its result, once it has ended. */

@@ -37,7 +37,7 @@ test("tests that pass alone after they failed are printed as unsteady with both 
 });
 
 test("a test that fails again fails the run", async () => {
-  const { rerun } = await runAndRerun([2, 1]);
+  const { rerun } = await runAndRerun([2]);
   expect(rerun.exitCode).toBe(1);
   expect(rerun.all).toContain("alone: failed again");
 });

@@ -1,14 +1,16 @@
 import { expect, inject, vi } from "vitest";
 import { FAILURES_VARIABLE } from "./failure-list.ts";
 import { scaled } from "./machine.ts";
+import { PASSED_VARIABLE } from "./passed-list.ts";
 
 /**
  * Runs before each test file and sets the time limits of its tests, hooks and waits by the current speed of the machine. A wait ends as
  * soon as its condition holds, so a long limit costs nothing but the time of a test that fails.
  */
 
-// Runs that a test starts do not write to the list of this run.
+// Runs that a test starts do not write to the lists of this run.
 delete process.env[FAILURES_VARIABLE];
+delete process.env[PASSED_VARIABLE];
 
 /** Default limit of `expect.poll`, `vi.waitFor` and `vi.waitUntil`. */
 const WAIT_LIMIT_MS = 15_000;

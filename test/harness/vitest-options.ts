@@ -2,6 +2,7 @@ import path from "node:path";
 import type { ProvidedContext } from "vitest";
 import type { ViteUserConfig } from "vitest/config";
 import { createFailureList, FAILURES_VARIABLE } from "./failure-list.ts";
+import { createPassedList, PASSED_VARIABLE } from "./passed-list.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -20,10 +21,16 @@ export const postgresTests = [
 ];
 
 const failuresFile = process.env[FAILURES_VARIABLE];
+const passedFile = process.env[PASSED_VARIABLE];
+
+const lists = [
+  ...(failuresFile === undefined ? [] : [createFailureList(failuresFile)]),
+  ...(passedFile === undefined ? [] : [createPassedList(passedFile)]),
+];
 
 /** Options of all suites: no suite leaves processes or directories behind, and time limits scale with the load of the machine. */
 export const harness = (provide: Pick<ProvidedContext, "testLimitMs" | "filesInMemory">): NonNullable<ViteUserConfig["test"]> => ({
-  ...(failuresFile !== undefined && { reporters: ["default", createFailureList(failuresFile)] }),
+  ...(lists.length > 0 && { reporters: ["default", ...lists] }),
   globalSetup: [path.join(import.meta.dirname, "global-setup.ts")],
   setupFiles: [path.join(import.meta.dirname, "setup.ts")],
   provide,

@@ -191,6 +191,7 @@ test("600 mutated queries and paths never cause an internal error", async () => 
     hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}/events`),
     hostileText.map((text) => `/api/v2/callbacks/${encode(text).slice(0, 2_000)}`),
     hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}/diff`),
+    hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}/patch`),
     hostileText.map((text) => `/api/v2/tasks/kept/files/${encode(text).slice(0, 2_000)}`),
     hostileText.map((text) => `/${encode(text).slice(0, 2_000)}`),
   );

@@ -1,30 +1,20 @@
-import { hash } from "node:crypto";
-import { expect, test } from "vitest";
-import { collectGarbage } from "../support/collect-garbage.ts";
-import { measureCpuMs } from "../support/cpu-time.ts";
+import path from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { countBlocks } from "../support/count-blocks.ts";
 import { makeHostileBodies, readBody } from "./hostile-bodies.ts";
 
-/** CPU time of processing a body, relative to that of `JSON.parse` and a SHA-256 hash, which every dispatch needs. */
-const MAX_CPU_RATIO = 4.5;
-const TRIES = 10;
+/** Limit of executed blocks. V8's own work is not counted; `npm run bench -- bodies` measures it. */
+const MAX_BLOCKS_PER_BYTE = 15;
+
+let blocks: Readonly<Record<string, number>>;
+beforeAll(async () => {
+  blocks = await countBlocks(path.join(import.meta.dirname, "hostile-workloads.ts"));
+});
 
 test.each(makeHostileBodies())(
-  "a dispatch of $name is processed in at most 4.5 times the CPU time of JSON.parse and SHA-256",
-  ({ bytes, status }) => {
-    const ratios: number[] = [];
-    // The best of several runs, because other load only adds time.
-    while (ratios.length < TRIES && !ratios.some((ratio) => ratio <= MAX_CPU_RATIO))
-      ratios.push(measure(() => expect(readBody(bytes)).toBe(status)) / measure(() => parseAndHash(bytes)));
-    expect(Math.min(...ratios)).toBeLessThanOrEqual(MAX_CPU_RATIO);
+  "Bridge executes at most 15 blocks of code for each byte of a dispatch of $name",
+  ({ name, bytes, status }) => {
+    expect(readBody(bytes)).toBe(status);
+    expect((blocks[name] as number) / bytes.length).toBeLessThanOrEqual(MAX_BLOCKS_PER_BYTE);
   },
 );
-
-function parseAndHash(bytes: Buffer): void {
-  JSON.parse(bytes.toString());
-  hash("sha256", bytes);
-}
-
-function measure(run: () => unknown): number {
-  collectGarbage();
-  return measureCpuMs(run);
-}

@@ -52,6 +52,7 @@ test("every route responds to the children of another tenant's task as to an unk
       ["GET", `/api/v2/tasks/${child}/events`],
       ["GET", `/api/v2/tasks/${child}/files`],
       ["GET", `/api/v2/tasks/${child}/diff`],
+      ["GET", `/api/v2/tasks/${child}/patch`],
       ["POST", `/api/v2/tasks/${child}/cancel`],
       ["GET", `/api/v2/callbacks/${child}`],
       ["POST", `/api/v2/callbacks/${child}/redeliver`],

@@ -68,6 +68,7 @@ test.each([
   ["GET", () => `/api/v2/callbacks/${done}`],
   ["GET", () => `/api/v2/callbacks/${running}`],
   ["GET", () => `/api/v2/tasks/${done}/diff`],
+  ["GET", () => `/api/v2/tasks/${done}/patch`],
   ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
   ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
   ["GET", () => "/api/v2/webhooks/hook/deliveries"],

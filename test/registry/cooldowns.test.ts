@@ -54,4 +54,10 @@ describe("cooldowns", () => {
     cooldowns.noteEnd("claude", "t1", limited("Try again later."));
     expect(untilOf("claude")).toBe(now + 120_000);
   });
+
+  test("the message of the task counts if the vendor's response named no time", () => {
+    cooldowns.noteLimit({ taskId: "t1", resetsAt: null, reason: "The vendor answered 429." });
+    cooldowns.noteEnd("codex", "t1", limited("Try again in 2 hours."));
+    expect(untilOf("codex")).toBe(now + 7_200_000);
+  });
 });

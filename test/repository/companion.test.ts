@@ -2,7 +2,8 @@ import { hash } from "node:crypto";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SHARED_TOKEN, shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { startBridgeApp } from "../support/bridge-app.ts";
+import { SHARED_TOKEN, shellCommand } from "../support/bridge-program.ts";
 import { type Bridge, startBridge } from "../support/start-bridge.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -44,7 +45,7 @@ test("the companion reports a failed run", async () => {
 
 test("the companion runs on the default adapter, which has no approvals", async () => {
   const settings = { ...shellCommand("cat > /dev/null; printf Words."), BRIDGE_GATEWAY_TOKEN_HASH: hash("sha256", SHARED_TOKEN) };
-  const { url } = await startBridgeProgram(await temporaryDirectory(), settings);
+  const { url } = await startBridgeApp(await temporaryDirectory(), settings);
   const env = { BRIDGE_URL: url, BRIDGE_TOKEN: SHARED_TOKEN };
   const { stdout, stderr } = await execa(process.execPath, [companionPath, "writer", "Write."], { env, input: "", reject: false });
   expect(stderr).toBe("");

@@ -34,7 +34,7 @@ test("the demo shows the dispatch, the events and the verified callback on one s
   expect(stdout).not.toContain("\x1b");
   expect(lines.map(shapeOf)).toEqual(
     expect.arrayContaining(
-      sampleOfReadme()
+      sampleOf("demo", "README.md")
         .filter((line) => line.trim() !== "…")
         .map(shapeOf),
     ),
@@ -73,6 +73,22 @@ test("the demo with --keep continues to run, prints commands that work, and shut
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   expect(await readdir(directory)).toEqual([]);
   await expect(call("/healthz")).rejects.toThrow("fetch failed");
+});
+
+test("the demo of work trees shows the whole diffs of two tasks that edit one file at once, applies both, and cleans up", async () => {
+  const directory = await temporaryDirectory();
+  const { exitCode, stdout, stderr } = await startDemo(directory, "--trees");
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(stdout.match(/^ {2}[+-]export.*$/gm)).toEqual([
+    ...["  -export const vat = 0.19;", "  +export const vat = 0.07;"],
+    ...["  -export const shipping = (net) => (net > 50 ? 0 : 4.9);", "  +export const shipping = (net) => (net > 50 ? 0 : 5.9);"],
+  ]);
+  expect(stdout).toMatch(
+    /Bridge: Uncommitted changes of task fix-2\n {2}Bridge: Uncommitted changes of task fix-1\n {2}You: Add prices\n?$/,
+  );
+  expect(stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
+  expect(await readdir(directory)).toEqual([]);
+  expect((await startDemo(directory, "--trees", "--keep")).exitCode).toBe(2);
 });
 
 test("an interrupted demo exits with the signal's exit code and leaves no files", async () => {
@@ -197,11 +213,14 @@ esac
   });
 });
 
-test("the pictures of the demo show what the README contains, within 150 kB, and all of it without animation", () => {
+test.each([
+  ["demo", "$ npm run demo", "README.md"],
+  ["demo-trees", "$ npm run demo -- --trees", "docs/work-trees.md"],
+])("the pictures of %s show what a page contains, within 150 kB, and all of it without animation", (name, command, page) => {
   for (const theme of ["light", "dark"]) {
-    const picture = readFileSync(path.join(repository, `docs/images/demo-${theme}.svg`), "utf8");
+    const picture = readFileSync(path.join(repository, `docs/images/${name}-${theme}.svg`), "utf8");
     const lines = [...picture.matchAll(/<text [^>]*>(.*)<\/text>/g)].map(([, text = ""]) => toPlainText(text));
-    expect(lines).toEqual(["$ npm run demo", ...sampleOfReadme().filter((line) => line !== "")]);
+    expect(lines).toEqual([command, ...sampleOf(name, page).filter((line) => line !== "")]);
     expect(picture.length).toBeLessThan(150_000);
     // Lines are hidden only by the animation, which readers with reduced motion do not get.
     const [, still = ""] = /<style>([\s\S]*?)@media \(prefers-reduced-motion:no-preference\)\{/.exec(picture) ?? [];
@@ -243,9 +262,10 @@ function startDemoIn(changes: Record<string, string>, ...options: string[]) {
   return execa(process.execPath, [program, ...options], { env, extendEnv: false, stdin: "ignore", reject: false, timeout: 60_000 });
 }
 
-function sampleOfReadme(): string[] {
-  const readme = readFileSync(path.join(repository, "README.md"), "utf8");
-  const [, sample = ""] = /<!-- demo -->\n```\n([\s\S]+)```\n<!-- \/demo -->/.exec(readme) ?? [];
+/** Returns the lines that a page shows of the output of a demo. */
+function sampleOf(name: string, page: string): string[] {
+  const text = readFileSync(path.join(repository, page), "utf8");
+  const [, sample = ""] = new RegExp(`<!-- ${name} -->\n\`\`\`\n([\\s\\S]+)\`\`\`\n<!-- /${name} -->`).exec(text) ?? [];
   expect(sample).not.toBe("");
   return sample.trimEnd().split("\n");
 }

@@ -28,7 +28,25 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/openclaw/session-keys.ts": { calls: ["link", "mkdir", "rm", "writeFile"], because: ownData },
   "adapters/shared/process/process-table.ts": { calls: ["openSync"], because: "the root directory, to keep a descriptor in reserve" },
   "adapters/shared/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
-  "src/workspaces/diff-work-tree.ts": { calls: ["mkdir", "writeFile"], because: "in a new directory outside of the workspace" },
+  "src/workspaces/diff-work-tree.ts": { calls: ["writeFile"], because: "in a new directory outside of the workspace" },
+  "src/workspaces/isolated-git.ts": {
+    calls: ["copyFile", "mkdir", "utimes", "writeFile"],
+    because: "in a new repository, which no task has seen, or outside of the tree",
+  },
+  "src/repositories/collect-objects.ts": { calls: ["rm", "writeFile"], because: ownData },
+  "src/repositories/commit-tree.ts": {
+    calls: ["mkdir", "symlink", "writeFile"],
+    because: "in a new directory outside of the tree, or by the path of a held directory of it",
+  },
+  "src/repositories/create-tree.ts": {
+    calls: ["mkdir", "rename", "writeFile"],
+    because: "in a tree that no task has seen, or outside of it",
+  },
+  "src/repositories/mirrors.ts": { calls: ["rename", "writeFile"], because: ownData },
+  "src/repositories/sweep-trees.ts": { calls: ["rm"], because: ownData },
+  "src/repositories/tenant-commits.ts": { calls: ["rename"], because: ownData },
+  "src/repositories/tree-removal.ts": { calls: ["rename"], because: "directly in the directory of all trees, which no task writes to" },
+  "packages/bridge-cli/src/apply-commits.ts": { calls: ["mkdtemp", "rm"], because: "on the machine of the person, in a new directory" },
   "src/workspaces/has-changed.ts": { calls: ["chmod"], because: "by the path of a held directory, and with the mode that it has" },
   "src/workspaces/start-commit.ts": { calls: ["rmSync", "writeFileSync"], because: ownData },
   "src/workspaces/workspace-directories.ts": {

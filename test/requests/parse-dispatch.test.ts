@@ -15,6 +15,7 @@ test("a minimal dispatch gets the defaults", () => {
     provider: null,
     agentId: "writer",
     request: { message: "Say hello.", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" },
+    repository: null,
     fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
     canonicalLength: '{"agentId":"writer","message":"Say hello."}'.length,
   });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import path from "node:path";
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from "vitest";
-import { SAMPLE_SEED, SAMPLED_DIRECTORY } from "./sample-seed.ts";
+import { SAMPLE_SEED, SAMPLED_FILES } from "./sample-seed.ts";
 
 /** A sample contains one of so many tests. */
 const SAMPLED_PART = 10;
@@ -10,8 +11,10 @@ const SAMPLED_PART = 10;
 export default class SampleRunner extends TestRunner {
   onBeforeRunFiles(files: readonly RunnerTestFile[]): void {
     const seed = process.env[SAMPLE_SEED] ?? "";
-    const directory = process.env[SAMPLED_DIRECTORY] ?? "";
-    for (const file of files) if (file.filepath.includes(directory)) skipOthers(file, chooseTests(testsOf(file), seed));
+    const sampled = JSON.parse(process.env[SAMPLED_FILES] ?? '[""]') as string[];
+    for (const file of files)
+      if (sampled.some((name) => path.relative(process.cwd(), file.filepath).startsWith(name)))
+        skipOthers(file, chooseTests(testsOf(file), seed));
   }
 }
 

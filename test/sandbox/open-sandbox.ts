@@ -12,9 +12,10 @@ afterAll(() => rmSync(own, { recursive: true, force: true }));
 export async function openSandbox({
   hidden = [],
   secrets = [],
-}: Partial<Pick<SandboxOptions, "hidden" | "secrets">> = {}): Promise<Sandbox> {
+  readableWith = () => [],
+}: Partial<Pick<SandboxOptions, "hidden" | "secrets" | "readableWith">> = {}): Promise<Sandbox> {
   const programs = [path.resolve(import.meta.dirname, "../..")];
-  const made = await createSandbox({ env: process.env, hidden, secrets, programs, directory: own });
+  const made = await createSandbox({ env: process.env, hidden, secrets, programs, directory: own, readableWith });
   if ("missing" in made) throw new Error(`These tests need a sandbox: ${made.missing}`);
   return made;
 }

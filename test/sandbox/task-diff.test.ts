@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { createRunGit } from "../../src/app/run-git.ts";
-import type { RunGit } from "../../src/workspaces/diff-work-tree.ts";
+import type { RunGit } from "../../src/workspaces/isolated-git.ts";
 import { createTaskDiffs } from "../../src/workspaces/task-diffs.ts";
 import { createWorkspaces } from "../../src/workspaces/workspace-directories.ts";
 import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";

@@ -1,17 +1,22 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { startBridgeApp } from "../support/bridge-app.ts";
 import { type BridgeProgram, dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Reports each number of the prompt as a cost, and waits at `wait`. */
+const jumpClock = path.resolve(import.meta.dirname, "../support/jump-clock.ts");
+
+/** Reports each number of the prompt as a cost, and waits at `wait`, or at `gate` for the file GATE. */
 const script = `for word in $(sed 's/.*"message":"\\([^"]*\\)".*/\\1/'); do case $word in
   wait) sleep 1000 ;;
+  gate) while [ ! -e "$GATE" ]; do sleep 0.05; done ;;
   0.*) echo '{"type":"usage.reported","usage":{"inputTokens":10,"outputTokens":0},"costUsd":'"$word"'}' ;;
 esac; done; echo '{"type":"result","status":"ok","output":"done"}'`;
 
-async function start(budgets: unknown, settings: Record<string, string> = {}) {
+async function writeBudgets(budgets: unknown) {
   const dataDir = await temporaryDirectory();
   const file = path.join(dataDir, "budgets.json");
   const write = async (content: unknown) => {
@@ -19,8 +24,17 @@ async function start(budgets: unknown, settings: Record<string, string> = {}) {
     await rename(`${file}.new`, file);
   };
   await write(budgets);
-  const bridge = await startBridgeProgram(dataDir, { ...shellCommand(script), BRIDGE_BUDGETS_FILE: file, ...settings });
-  return { ...bridge, dataDir, file, write };
+  return { dataDir, write, settings: { ...shellCommand(script), BRIDGE_BUDGETS_FILE: file } };
+}
+
+async function start(budgets: unknown, more: Record<string, string> = {}) {
+  const { dataDir, write, settings } = await writeBudgets(budgets);
+  return { ...(await startBridgeApp(dataDir, { ...settings, ...more })), write };
+}
+
+async function startProgram(budgets: unknown, more: Record<string, string> = {}) {
+  const { dataDir, write, settings } = await writeBudgets(budgets);
+  return { ...(await startBridgeProgram(dataDir, { ...settings, ...more })), dataDir, write, settings };
 }
 
 const dispatch = (bridge: Pick<BridgeProgram, "call">, taskId: string, message: string, fields: object = {}) =>
@@ -49,8 +63,9 @@ test("a task that waits for a budget starts when an earlier one ends, and tasks 
   await dispatch(bridge, "second", "0.3", { labels, budget: { maxCostUsd: 0.5 } });
   await dispatch(bridge, "other", "0.1");
   await taskInState(bridge, "other", "completed");
-  const waiting = { state: "queued", waitingOn: "budget", queuedBecause: "budget" };
+  const waiting = { state: "queued", waitingOn: "budget", queuedBecause: "budget", waitingForBudgets: ["nightly"] };
   await expect.poll(() => read(bridge, "second")).toMatchObject(waiting);
+  expect(await read(bridge, "first")).toMatchObject({ waitingForBudgets: [] });
   await expect.poll(() => readBudget(bridge)).toMatchObject({ spentUsd: 0.2, reservedUsd: 0.8, waitingTasks: 1, state: "ok", scope });
   await bridge.call("POST", "/api/v2/tasks/first/cancel");
   await taskInState(bridge, "second", "completed");
@@ -108,15 +123,62 @@ test("a budget for each task stops the tasks that it applies to", async () => {
 
 test("budgets and reservations survive a crash: what was metered counts as spent", async () => {
   const budgets = [{ name: "day", per: "day", maxCostUsd: 5 }];
-  const first = await start(budgets);
+  const first = await startProgram(budgets);
   await dispatch(first, "metered", "0.4 wait");
   await dispatch(first, "silent", "wait");
   await expect.poll(() => readBudget(first)).toMatchObject({ spentUsd: 0.4, reservedUsd: 1.6 });
   first.signal("SIGKILL");
   await first.exited;
-  const second = await startBridgeProgram(first.dataDir, { ...shellCommand(script), BRIDGE_BUDGETS_FILE: first.file });
+  const second = await startBridgeProgram(first.dataDir, first.settings);
   await taskInState(second, "metered", "failed");
   expect(await readBudget(second)).toMatchObject({ spentUsd: 1.4, reservedUsd: 0, estimatedUsd: 1 });
+});
+
+/** Starts a task in a budget with room for it, and dispatches a second one `leadMs` before the end of the month. */
+async function dispatchBeforeEnd(leadMs: number) {
+  const gate = path.join(await temporaryDirectory(), "gate");
+  const now = new Date();
+  const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+  const month = { name: "month", per: "month", maxCostUsd: 1, whenReached: "wait" };
+  const bridge = await startProgram([month], {
+    NODE_OPTIONS: `--import=${jumpClock}`,
+    TEST_CLOCK_TARGET_MS: String(end - leadMs),
+    BRIDGE_COMMAND_ENV: "GATE",
+    GATE: gate,
+  });
+  await dispatch(bridge, "first", "0.4 gate 0.2");
+  await expect.poll(() => read(bridge, "first")).toMatchObject({ costUsd: 0.4 });
+  bridge.signal("SIGWINCH");
+  // Bridge reads the clock again when it reads the file, and otherwise within a minute.
+  await bridge.write([{ ...month, warnAt: [0.9] }]);
+  await dispatch(bridge, "second", "0.3", { budget: { maxCostUsd: 0.8 } });
+  const { createdAt } = await read(bridge, "second");
+  return { bridge, gate, end, isBefore: Date.parse(String(createdAt)) < end };
+}
+
+test("a task that waits for a budget starts in the next period, and a task that runs meanwhile counts in the period of its start", async () => {
+  let started = await dispatchBeforeEnd(4_000);
+  // A busy machine can need longer for the dispatch.
+  for (let leadMs = 8_000; !started.isBefore; leadMs *= 2) {
+    // Ends the program of the first task.
+    await writeFile(started.gate, "");
+    started = await dispatchBeforeEnd(leadMs);
+  }
+  const { bridge, gate, end } = started;
+  const second = await taskInState(bridge, "second", "completed", 120_000);
+  expect(Date.parse(String(second["startedAt"]))).toBeGreaterThanOrEqual(end);
+  expect(await read(bridge, "first")).toMatchObject({ state: "running" });
+  expect(await readBudget(bridge)).toMatchObject({ spentUsd: 0.3, reservedUsd: 0 });
+  await writeFile(gate, "");
+  expect(await taskInState(bridge, "first", "completed")).toMatchObject({ costUsd: 0.6 });
+  expect(await readBudget(bridge)).toMatchObject({ spentUsd: 0.3, reservedUsd: 0 });
+  const database = new SqliteDatabase(path.join(bridge.dataDir, "bridge.db"), { readonly: true });
+  const periods = database.prepare("SELECT spent_micros, reserved_micros FROM budget_period ORDER BY starts_at").all();
+  database.close();
+  expect(periods).toEqual([
+    { spent_micros: 600_000, reserved_micros: 0 },
+    { spent_micros: 300_000, reserved_micros: 0 },
+  ]);
 });
 
 test("webhooks report a threshold that is reached, and an adjustment", async () => {
@@ -141,7 +203,13 @@ test("webhooks report a threshold that is reached, and an adjustment", async () 
         .toSorted(),
     )
     .toEqual(["budget.adjusted", "budget.warning"]);
-  const adjusted = { budget: "day", spentUsd: 0.25, by: "own-token", reason: "A price was wrong.", url: "http://127.0.0.1:8787/ui/usage" };
+  const adjusted = {
+    budget: "day",
+    spentUsd: 0.25,
+    by: "gateway-token-1",
+    reason: "A price was wrong.",
+    url: "http://127.0.0.1:8787/ui/usage",
+  };
   expect(bodies().find(({ type }) => type === "budget.adjusted")?.data).toEqual(adjusted);
 });
 

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { startBridgeApp } from "../support/bridge-app.ts";
 import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -56,7 +57,7 @@ describe("a dispatched task", () => {
       scopes: ["dispatch", "read"],
     });
     await writeFile(path.join(dataDir, "tokens.json"), JSON.stringify([await entry("acme"), await entry("default")]));
-    const bridge = await startBridgeProgram(dataDir, {
+    const bridge = await startBridgeApp(dataDir, {
       ...shellCommand('echo "$BRIDGE_TASK_ID $PWD"; sleep 0.2'),
       BRIDGE_TOKENS_FILE: path.join(dataDir, "tokens.json"),
     });

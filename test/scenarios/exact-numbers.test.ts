@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { startBridgeApp } from "../support/bridge-app.ts";
+import { shellCommand, taskInState } from "../support/bridge-program.ts";
 import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -15,7 +16,7 @@ async function run(lines: readonly string[], fields: object = {}) {
   const dataDir = await temporaryDirectory();
   const file = path.join(dataDir, "lines");
   await writeFile(file, lines.map((line) => `${line}\n`).join(""));
-  const bridge = await startBridgeProgram(dataDir, shellCommand(`cat ${file}`));
+  const bridge = await startBridgeApp(dataDir, shellCommand(`cat ${file}`));
   const body = { taskId: "t", agentId: "a", message: "go", callbackUrl: receiver.origin, ...fields };
   expect((await bridge.call("POST", "/api/v2/dispatch", body)).status).toBe(202);
   await expect.poll(() => receiver.posts.length).toBe(1);

@@ -2,9 +2,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import SqliteDatabase from "better-sqlite3";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { openStore } from "../../src/store/open-sqlite.ts";
 import { ORIGIN } from "../fixtures/schemas/stored-rows.ts";
-import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { startBridgeApp } from "../support/bridge-app.ts";
+import { shellCommand } from "../support/bridge-program.ts";
 import { expectStoredApprovalRejected, expectStoredTasksContinue } from "../support/expect-stored-tasks-continue.ts";
 import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -33,16 +35,12 @@ function schemaOf(file: string): unknown[] {
 
 /** The schema of a new database. */
 let newSchema: unknown[];
-const atEnd: (() => unknown)[] = [];
 beforeAll(async () => {
-  const directory = await temporaryDirectory((act) => void atEnd.push(act));
-  const bridge = await startBridgeProgram(directory, {}, (act) => void atEnd.push(act));
-  bridge.signal("SIGTERM");
-  expect(await bridge.exited).toBe(0);
-  newSchema = schemaOf(path.join(directory, "bridge.db"));
-});
-afterAll(async () => {
-  for (const act of atEnd.toReversed()) await act();
+  const atEnd: (() => unknown)[] = [];
+  const file = path.join(await temporaryDirectory((act) => void atEnd.push(act)), "bridge.db");
+  await openStore({ file }).close();
+  newSchema = schemaOf(file);
+  for (const act of atEnd) await act();
 });
 
 test("there is a database of each schema", () => {
@@ -69,13 +67,12 @@ test.each(migrations.map((_, index) => index + 1))(
     migrated.close();
     expect(schemaOf(path.join(dataDir, "migrated.db"))).toEqual(released);
 
-    const bridge = await startBridgeProgram(dataDir, { ...shellCommand("echo done"), BRIDGE_RETENTION_DAYS: RETENTION_DAYS });
+    const bridge = await startBridgeApp(dataDir, { ...shellCommand("echo done"), BRIDGE_RETENTION_DAYS: RETENTION_DAYS });
     const eventIds = await expectStoredTasksContinue(bridge, { posts });
     expect(eventIds).toEqual(["abcdef0123-1", "abcdef0123-2", "abcdef0123-3"]);
     if (version >= 2) await expectStoredApprovalRejected(bridge);
 
-    bridge.signal("SIGTERM");
-    expect(await bridge.exited).toBe(0);
+    await bridge.close();
     expect(schemaOf(file)).toEqual(newSchema);
   },
 );

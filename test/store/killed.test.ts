@@ -1,25 +1,56 @@
-import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import SqliteDatabase, { type Database } from "better-sqlite3";
-import { expect, test } from "vitest";
+import { pino } from "pino";
+import { expect, test, vi } from "vitest";
+import { createInterruptedTasks } from "../../src/dispatch/end/interrupted-tasks.ts";
+import { createTreeEnds } from "../../src/dispatch/run/tree-ends.ts";
+import type { BudgetLimit } from "../../src/store/budgets/interface.ts";
+import { migrate } from "../../src/store/engines/sqlite/migrate.ts";
 import { openStore } from "../../src/store/open-sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
+import { newFinish, newTask } from "../conformance/store/fixtures.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const source = (file: string) => JSON.stringify(new URL(`../../${file}`, import.meta.url).href);
 const migrations = readdirSync(new URL("../../migrations/", import.meta.url))
   .filter((name) => name.endsWith(".sql"))
   .sort();
 const sqlOf = (name: string) => readFileSync(new URL(`../../migrations/${name}`, import.meta.url), "utf8");
 
-/** Runs a module that kills its own process with SIGKILL. Resolves with the signal that ended it, or with null if it ran to its end. */
-const run = (script: string): Promise<NodeJS.Signals | null> =>
-  new Promise((resolve, reject) => {
-    execFile(process.execPath, ["--input-type=module", "-e", script], (error, _, stderr) => {
-      if (error !== null && error.signal == null) reject(new Error(stderr));
-      else resolve(error?.signal ?? null);
-    });
+/**
+ * Runs the work, and copies the database after each statement that the pattern selects. A copy contains what a kill would leave: the pages
+ * that SQLite has passed to the system, which are those of the file and of its write-ahead log.
+ */
+async function copyAtEach(file: string, pattern: RegExp, work: () => unknown): Promise<string[]> {
+  const directory = await temporaryDirectory();
+  const copies: string[] = [];
+  const after = <Act extends (...values: never[]) => unknown>(act: Act, isSelected: (...values: Parameters<Act>) => boolean): Act =>
+    function (this: unknown, ...values: Parameters<Act>) {
+      const result = act.apply(this, values);
+      if (isSelected(...values)) copies.push(copyDatabase(file, path.join(directory, `${copies.length}.db`)));
+      return result;
+    } as Act;
+  const { prepare, exec, pragma } = SqliteDatabase.prototype;
+  vi.spyOn(SqliteDatabase.prototype, "exec").mockImplementation(after(exec, (sql: string) => pattern.test(sql)));
+  vi.spyOn(SqliteDatabase.prototype, "pragma").mockImplementation(after(pragma, (sql: string) => pattern.test(sql)));
+  vi.spyOn(SqliteDatabase.prototype, "prepare").mockImplementation(function (this: Database, sql: string) {
+    const statement = prepare.call(this, sql);
+    if (pattern.test(sql)) Object.assign(statement, { run: after(statement.run, () => true), get: after(statement.get, () => true) });
+    return statement;
   });
+  try {
+    await work();
+  } finally {
+    vi.restoreAllMocks();
+  }
+  return copies;
+}
+
+function copyDatabase(file: string, copy: string): string {
+  for (const suffix of ["", "-wal"]) if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix);
+  return copy;
+}
 
 /** The complete content of the database file. */
 function contentOf(file: string): Record<string, unknown> {
@@ -52,29 +83,18 @@ async function firstSchema(): Promise<string> {
 test("a kill at any step of a migration leaves the schema as it was, and the next start completes it", async () => {
   const file = await firstSchema();
   const before = contentOf(file);
-  // `exec` runs one migration each. The last kill comes after all migrations and before the commit.
-  for (let step = 1; step <= migrations.length; step += 1) {
-    const killed = await run(`import SqliteDatabase from "better-sqlite3";
-      import { migrate } from ${source("src/store/engines/sqlite/migrate.ts")};
-      const database = new SqliteDatabase(${JSON.stringify(file)});
-      const { exec, pragma } = database;
-      let steps = 0;
-      const count = (act) => (...values) => {
-        const result = act.apply(database, values);
-        steps += 1;
-        if (steps === ${step}) process.kill(process.pid, "SIGKILL");
-        return result;
-      };
-      database.exec = count(exec);
-      database.pragma = (text, ...rest) => (text.includes("=") ? count(pragma)(text, ...rest) : pragma.call(database, text, ...rest));
-      migrate(database);`);
-    expect({ step, killed }).toEqual({ step, killed: "SIGKILL" });
-    expect(contentOf(file)).toEqual(before);
-  }
-  const store = openStore({ file });
+  // The last copy is made after all migrations and before the commit.
+  const copies = await copyAtEach(file, /\S/, () => {
+    const database = new SqliteDatabase(file);
+    migrate(database);
+    database.close();
+  });
+  expect(copies.length).toBeGreaterThanOrEqual(migrations.length);
+  for (const copy of copies) expect(contentOf(copy)).toEqual(before);
+  const store = openStore({ file: copies.at(-1) as string });
   expect(await store.findTask("default", "old")).toMatchObject({ state: "completed" });
   await store.close();
-  expect(contentOf(file)["version"]).toBe(migrations.length);
+  expect(contentOf(copies.at(-1) as string)["version"]).toBe(migrations.length);
 });
 
 test("a kill at any statement of pruning leaves every task whole, and the next run removes the rest", async () => {
@@ -85,43 +105,27 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
   database.exec("UPDATE counter SET value = 6 WHERE name = 'event'");
   database.close();
   const before = contentOf(file);
-  const prune = (killAt: number) =>
-    run(`import SqliteDatabase from "better-sqlite3";
-      import { openStore } from ${source("src/store/open-sqlite.ts")};
-      const { prepare } = SqliteDatabase.prototype;
-      let deletes = 0;
-      SqliteDatabase.prototype.prepare = function (sql) {
-        const statement = prepare.call(this, sql);
-        if (!sql.startsWith("DELETE")) return statement;
-        const { run } = statement;
-        statement.run = (...values) => {
-          const result = run.apply(statement, values);
-          deletes += 1;
-          if (deletes === ${killAt}) process.kill(process.pid, "SIGKILL");
-          return result;
-        };
-        return statement;
-      };
-      const store = openStore({ file: ${JSON.stringify(file)} });
-      while ((await store.prune(1000, 100)) > 0);
-      await store.close();`);
+  const prune = async (pruned: string) => {
+    const store = openStore({ file: pruned });
+    while ((await store.prune(1000, 100)) > 0);
+    await store.close();
+  };
 
-  let kills = 0;
-  // The first statements are one transaction. The next run finds no further rows.
-  while ((await prune(kills + 1)) === "SIGKILL") {
-    kills += 1;
-    const after = contentOf(file);
-    if ((after["task"] as unknown[]).length === 0) break;
-    expect({ kills, after }).toEqual({ kills, after: before });
+  const copies = await copyAtEach(file, /^DELETE/, () => prune(file));
+  expect(copies.length).toBeGreaterThan(10);
+  // The first statements are one transaction.
+  const whole = copies.filter((copy) => (contentOf(copy)["task"] as unknown[]).length > 0);
+  expect(whole).toEqual(copies.slice(0, whole.length));
+  for (const copy of whole) expect({ copy, content: contentOf(copy) }).toEqual({ copy, content: before });
+  for (const copy of copies) {
+    await prune(copy);
+    const { task, event, callback, callback_dedup: dedup, approval, counter } = contentOf(copy);
+    expect({ task, event, callback, dedup, approval }).toEqual({ task: [], event: [], callback: [], dedup: [], approval: [] });
+    expect(counter).toEqual([
+      { name: "event", value: 6 },
+      { name: "pruned", value: 6 },
+    ]);
   }
-  expect(kills).toBeGreaterThan(10);
-  await prune(0);
-  const { task, event, callback, callback_dedup: dedup, approval, counter } = contentOf(file);
-  expect({ task, event, callback, dedup, approval }).toEqual({ task: [], event: [], callback: [], dedup: [], approval: [] });
-  expect(counter).toEqual([
-    { name: "event", value: 6 },
-    { name: "pruned", value: 6 },
-  ]);
 });
 
 test("a kill at any statement of a deletion leaves the task whole or deletes it, and retention removes the rest of its rows", async () => {
@@ -138,42 +142,23 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
     UPDATE counter SET value = 1500 WHERE name = 'event';`);
   database.close();
   const before = contentOf(file);
-  const act = (killAt: number, work: string) =>
-    run(`import SqliteDatabase from "better-sqlite3";
-      import { openStore } from ${source("src/store/open-sqlite.ts")};
-      const { prepare } = SqliteDatabase.prototype;
-      let writes = 0;
-      SqliteDatabase.prototype.prepare = function (sql) {
-        const statement = prepare.call(this, sql);
-        if (!/^(DELETE|UPDATE|COMMIT)/.test(sql)) return statement;
-        const { run } = statement;
-        statement.run = (...values) => {
-          const result = run.apply(statement, values);
-          writes += 1;
-          if (writes === ${killAt}) process.kill(process.pid, "SIGKILL");
-          return result;
-        };
-        return statement;
-      };
-      const store = openStore({ file: ${JSON.stringify(file)} });
-      ${work}
-      await store.close();`);
-  const deletion = `if ((await store.deleteTaskIfEnded("default", "t1")) !== "deleted") throw new Error("not deleted");
-    while ((await store.purgeDeletedTasks()) > 0);`;
+  const copies = await copyAtEach(file, /^(DELETE|UPDATE|COMMIT)/, async () => {
+    const store = openStore({ file });
+    expect(await store.deleteTaskIfEnded("default", "t1")).toBe("deleted");
+    while ((await store.purgeDeletedTasks()) > 0);
+    await store.close();
+  });
+  const tenantsOf = (copy: string) => (contentOf(copy)["task"] as { tenant: string }[]).map(({ tenant }) => tenant);
+  // The commit of the deletion hides the tasks, and some of their rows remain.
+  const deletedAt = copies.findIndex((copy) => !tenantsOf(copy).includes("default"));
+  expect(deletedAt).toBeGreaterThan(8);
+  expect(tenantsOf(copies[deletedAt] as string)).toEqual(["", ""]);
+  for (const copy of copies.slice(0, deletedAt)) expect({ copy, content: contentOf(copy) }).toEqual({ copy, content: before });
+  for (const copy of copies.slice(deletedAt)) await expectDeleted(copy);
+});
 
-  let kills = 0;
-  for (;;) {
-    kills += 1;
-    expect({ kills, end: await act(kills, deletion) }).toEqual({ kills, end: "SIGKILL" });
-    const { task, event } = contentOf(file) as { task: { tenant: string }[]; event: unknown[] };
-    if (task[0]?.tenant === "") {
-      // The commit of the deletion hides the tasks, and some of their rows remain.
-      expect([task.map(({ tenant }) => tenant), event.length > 0]).toEqual([["", ""], true]);
-      break;
-    }
-    expect(contentOf(file)).toEqual(before);
-  }
-  expect(kills).toBeGreaterThan(8);
+/** Expects that clients find no deleted task, and that retention removes the rest of its rows. */
+async function expectDeleted(file: string): Promise<void> {
   const store = openStore({ file });
   expect(await store.findTask("default", "t1")).toBeNull();
   expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
@@ -182,19 +167,101 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
   await store.close();
   const { task, event, callback, callback_dedup: dedup, approval, text_chunk: chunks, counter } = contentOf(file);
   expect({ task, event, callback, dedup, approval, chunks }).toEqual({
-    task: [],
-    event: [],
-    callback: [],
-    dedup: [],
-    approval: [],
-    chunks: [],
+    ...{ task: [], event: [], callback: [] },
+    ...{ dedup: [], approval: [], chunks: [] },
   });
   // The event numbers continue, and the deletion causes no gap.
   expect(counter).toEqual([
     { name: "event", value: 1500 },
     { name: "pruned", value: 0 },
   ]);
-  // Each kill needs a process.
+}
+
+const dayLimit: BudgetLimit = {
+  ...{ name: "day", startsAt: 0, endsAt: 1e15, maxMicros: 10_000_000, maxTokens: null },
+  ...{ warnAt: [0.01], tenant: null, provider: null },
+};
+
+function useDayBudget(store: Store): void {
+  store.useBudgets({ limitsAt: () => [dayLimit], onReached() {}, onRoom() {} });
+}
+
+/** What the budget counts in US dollars, and the state of the task. */
+function countsOf(file: string) {
+  const { budget_period: periods, task } = contentOf(file) as Record<string, Record<string, number | string>[]>;
+  const [period] = periods ?? [];
+  const usd = (column: string): number => Number(period?.[column] ?? 0) / 1e6;
+  return { state: task?.[0]?.["state"], spent: usd("spent_micros"), reserved: usd("reserved_micros"), estimated: usd("estimated_micros") };
+}
+
+/** Ends interrupted tasks as the start of Bridge does. */
+async function restart(file: string): Promise<void> {
+  const store = openStore({ file });
+  useDayBudget(store);
+  const approvals = { adopt() {}, release: async () => {} } as never;
+  const trees = createTreeEnds({ store, repositories: null, ownNode: "", logger: pino({ level: "silent" }) });
+  await createInterruptedTasks({ store, approvals, recordEnd: async () => {}, trees }).endOwnTasks();
+  await store.close();
+}
+
+test("a kill at any statement of a start, a report, a stop and an end leaves a budget whose counts the next start corrects, once", async () => {
+  const finish = newFinish({
+    state: "failed",
+    result: { status: "error", errorCode: "budget_exceeded", error: "", durationMs: 1, connection: "cli", costUsd: 0.75 },
+    event: { type: "execution.failed", data: "{}" },
+  });
+  const prepared = path.join(await temporaryDirectory(), "bridge.db");
+  const first = openStore({ file: prepared });
+  useDayBudget(first);
+  await first.insertTaskIfAbsent(newTask({ asks: [{ name: "day", askMicros: 1_000_000, askTokens: null }] }));
+  await first.close();
+
+  const copies = await copyAtEach(prepared, /^(INSERT|DELETE|UPDATE|COMMIT)/, async () => {
+    const store = openStore({ file: prepared });
+    useDayBudget(store);
+    const task = await store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] });
+    if (task === null) throw new Error("The task did not start.");
+    const spent = { usage: null, costUsd: 0.25, costSource: "runtime" } as const;
+    expect(await store.reportUsageIfRunning(task, { spent, event: { type: "usage.reported", data: "{}" } })).toBeTruthy();
+    expect(await store.requestStopIfRunning(task, { code: "budget_exceeded", reason: "stop" })).toBeTruthy();
+    expect(await store.finishTaskIfRunning(task, { ...finish, callback: null })).not.toBeNull();
+    await store.close();
+  });
+
+  /** By the counts after the kill: those after the next start. */
+  const corrected = [
+    [
+      { state: "queued", spent: 0, reserved: 0, estimated: 0 },
+      { state: "queued", spent: 0, reserved: 0, estimated: 0 },
+    ],
+    [
+      { state: "running", spent: 0, reserved: 1, estimated: 0 },
+      { state: "failed", spent: 1, reserved: 0, estimated: 1 },
+    ],
+    [
+      { state: "running", spent: 0.25, reserved: 0.75, estimated: 0 },
+      { state: "failed", spent: 0.25, reserved: 0, estimated: 0 },
+    ],
+    [
+      { state: "failed", spent: 0.75, reserved: 0, estimated: 0 },
+      { state: "failed", spent: 0.75, reserved: 0, estimated: 0 },
+    ],
+  ] as const;
+  const seen: number[] = [];
+  for (const file of [...copies, prepared]) {
+    const found = countsOf(file);
+    const step = corrected.findIndex(([killed]) => isDeepStrictEqual(killed, found));
+    expect({ file, found, step }).toEqual({ file, found, step: Math.max(0, step) });
+    await restart(file);
+    expect({ file, counts: countsOf(file) }).toEqual({ file, counts: corrected[step]?.[1] });
+    const content = contentOf(file);
+    await restart(file);
+    expect({ file, content: contentOf(file) }).toEqual({ file, content });
+    seen.push(step);
+  }
+  expect(seen).toEqual(seen.toSorted());
+  expect(new Set(seen)).toEqual(new Set([0, 1, 2, 3]));
+  expect(seen.length).toBeGreaterThan(15);
 });
 
 function insertOldTask(database: Database, seq: number): void {

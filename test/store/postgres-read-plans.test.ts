@@ -239,6 +239,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await lists.listTasks({ tenant, provider: "even", parentTaskId: "absent" }, PAGE);
     await approvals.listPendingApprovals(tenant, "call");
     await read.listUnfinishedChildren(3);
+    await read.listChildrenSpent(3);
     await read.listInterruptedTasks();
     await readStopRequests(reader, () => {});
     const running = createRunningReads(reader, { id: "n1", incarnation: "1" });

@@ -201,6 +201,7 @@ test("no query sorts or scans a whole table, with any filter", async () => {
       await store.startNextTaskIfQueued({ provider: "p", tenant: "t", kind, exceptAgents });
   }
   await store.listUnfinishedChildren(1);
+  await store.listChildrenSpent(1);
   await store.readTaskEvents(1, 0, 10, "execution");
   await store.readEvents(0, { tenant: "t" });
   await store.readTaskStatuses([1]);

@@ -13,7 +13,8 @@ import { until } from "./until.ts";
 const repository = path.resolve(import.meta.dirname, "../..");
 /** The token of all nodes on PostgreSQL, where Bridge generates none. */
 export const SHARED_TOKEN = "token-of-all-nodes";
-const sharedSettings = { BRIDGE_GATEWAY_TOKEN_HASH: hash("sha256", SHARED_TOKEN), BRIDGE_SANDBOX: "off" };
+/** Settings that accept this token. */
+export const sharedSettings = { BRIDGE_GATEWAY_TOKEN_HASH: hash("sha256", SHARED_TOKEN), BRIDGE_SANDBOX: "off" };
 /** Time limit on an idle machine. */
 const OVERLOAD_LIMIT_MS = 15_000;
 
@@ -93,23 +94,27 @@ export async function startBridgeProgram(
     holdLog: () => void lines.pause(),
     closeLog: () => void child.stdout.destroy(),
     exited,
-    async call(method, target, body, headers = {}) {
-      const token = usesPostgres ? SHARED_TOKEN : readGeneratedToken(dataDir);
-      const send = () =>
-        fetch(new URL(target, url), {
-          method,
-          headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        });
-      let answer: Response | undefined;
-      const isServed = async () => {
-        answer = await send();
-        return !(await isOverloaded(answer));
-      };
-      // On a busy machine Bridge can be overloaded.
-      await until(isServed, OVERLOAD_LIMIT_MS);
-      return answer as Response;
-    },
+    call: createCall(url, () => (usesPostgres ? SHARED_TOKEN : readGeneratedToken(dataDir))),
+  };
+}
+
+/** Creates a function that sends requests to a Bridge, and repeats each one while the Bridge is overloaded. */
+export function createCall(url: string, readToken: () => string): BridgeProgram["call"] {
+  return async (method, target, body, headers = {}) => {
+    const send = () =>
+      fetch(new URL(target, url), {
+        method,
+        headers: { authorization: `Bearer ${readToken()}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    let answer: Response | undefined;
+    const isServed = async () => {
+      answer = await send();
+      return !(await isOverloaded(answer));
+    };
+    // On a busy machine Bridge can be overloaded.
+    await until(isServed, OVERLOAD_LIMIT_MS);
+    return answer as Response;
   };
 }
 

@@ -8,7 +8,10 @@ type Receiver = Awaited<ReturnType<typeof startReceiver>>;
  * Expects that a Bridge continues what a stored database of `test/fixtures/schemas` contains: its tasks, callbacks and events. Returns the
  * ids of the stored events.
  */
-export async function expectStoredTasksContinue(bridge: BridgeProgram, { posts }: Pick<Receiver, "posts">): Promise<string[]> {
+export async function expectStoredTasksContinue(
+  bridge: Pick<BridgeProgram, "call">,
+  { posts }: Pick<Receiver, "posts">,
+): Promise<string[]> {
   const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as { data: Record<string, string>[] };
   // Interrupted tasks end, including child tasks; queued tasks run.
   expect(await taskInState(bridge, "running", "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
@@ -40,7 +43,7 @@ export async function expectStoredTasksContinue(bridge: BridgeProgram, { posts }
 }
 
 /** Expects that the approval that was pending in the stored database is rejected, because its task was interrupted. */
-export async function expectStoredApprovalRejected(bridge: BridgeProgram): Promise<void> {
+export async function expectStoredApprovalRejected(bridge: Pick<BridgeProgram, "call">): Promise<void> {
   const answer = await bridge.call("GET", "/api/v2/approvals");
   expect(await answer.json()).toMatchObject({ data: [{ approvalId: "apr_pending", state: "rejected" }] });
 }

@@ -59,9 +59,10 @@ export interface Bridge {
 
 /**
  * Runs until it is canceled for the message `wait`, fails for `fail`, reports a usage limit for `limit`, uses a tool and returns every
- * field of a result for `look`, a tool that never ends for `work`, one that waits for an approval for `ask`, and returns any other message.
+ * field of a result for `look`, a tool that never ends for `work`, one that waits for an approval for `ask`, spends 60 cents and returns
+ * whether it may call its model again for `spend`, and returns any other message.
  */
-const obey: Run = async (request, emit, signal, requestApproval) => {
+const obey: Run = async (request, emit, signal, requestApproval, mayCallModel) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
   if (request.message === "limit")
     return { status: "error", errorCode: "rate_limited", error: "You hit your limit. Try again in 2 hours." };
@@ -69,6 +70,11 @@ const obey: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "wait" || request.message === "work")
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));
   if (request.message === "look") return look(emit);
+  if (request.message === "spend") {
+    emit("usage.reported", { usage: { inputTokens: 600, outputTokens: 0 }, costUsd: 0.6 });
+    const { allowed } = await mayCallModel(request.taskId);
+    return { output: allowed ? "allowed" : "refused" };
+  }
   if (request.message === "ask") {
     const call = { toolCallId: "call-1", toolName: "delete", input: { path: "a.md" } };
     emit("tool.invoked", call);
@@ -119,7 +125,7 @@ export async function startBridge(
   const log: string[] = [];
   const logger = pino({ level: "trace" }, { write: (line: string) => void log.push(line) });
   const adapters = [
-    createInMemoryAdapter({ run: obey }),
+    createInMemoryAdapter({ run: obey, capabilities: { holdsModelCalls: true } }),
     createInMemoryAdapter({
       run: obey,
       provider: "narrow",

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { createAsyncServer } from "./create-async-server.ts";
 
 /** One received POST. */
 export interface ReceivedPost {
@@ -18,7 +19,7 @@ export async function startReceiver(answer: Answer = (response) => response.end(
   const posts: ReceivedPost[] = [];
   let underWay = 0;
   let mostAtOnce = 0;
-  const server = createServer(async (request, response) => {
+  const server = createAsyncServer(async (request, response) => {
     underWay += 1;
     mostAtOnce = Math.max(mostAtOnce, underWay);
     response.once("close", () => {

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { startBridgeApp } from "../support/bridge-app.ts";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -108,7 +109,7 @@ test("the log lines of an adapter about a task name the span of its run, with th
   const directory = await temporaryDirectory();
   const { settings, spans } = await collector();
   // Only Bridge may emit this event, so the adapter logs it.
-  const bridge = await startBridgeProgram(directory, { ...shellCommand(`echo '{"type":"execution.completed"}'`), ...settings });
+  const bridge = await startBridgeApp(directory, { ...shellCommand(`echo '{"type":"execution.completed"}'`), ...settings });
   await dispatchTask(bridge, { taskId: "t-1", agentId: "a", message: "go" });
   await taskInState(bridge, "t-1", "completed");
   await expect.poll(() => spans.length).toBe(3);
@@ -126,7 +127,7 @@ test("the log lines of an adapter about a task name the span of its run, with th
 test("content is exported only if BRIDGE_OTEL_CONTENT names it, and at most 8 KiB of it", async () => {
   const directory = await temporaryDirectory();
   const { settings, spans } = await collector();
-  const bridge = await startBridgeProgram(directory, { ...agent, ...settings, BRIDGE_OTEL_CONTENT: "messages,tools" });
+  const bridge = await startBridgeApp(directory, { ...agent, ...settings, BRIDGE_OTEL_CONTENT: "messages,tools" });
   await dispatchTask(bridge, { taskId: "t-1", agentId: "a", message: `"${"ä".repeat(20_000)}` });
   await expect.poll(() => spans.length).toBe(4);
   const run = spans.find(({ name }) => name.startsWith("invoke_agent"))?.attributes;
@@ -236,7 +237,7 @@ test.for([
 ])("$name that the collector rejects is logged and counted, and does not delay what follows", async ({ answer, rejected }) => {
   const directory = await temporaryDirectory();
   const { settings, unique } = await collector((number) => (number === 1 ? answer : 200));
-  const bridge = await startBridgeProgram(directory, { ...agent, ...settings });
+  const bridge = await startBridgeApp(directory, { ...agent, ...settings });
   await dispatchTask(bridge, { taskId: "t-1", agentId: "a", message: "go" });
   const lost = () => bridge.log.filter(({ msg }) => msg === "the collector rejected spans, they are lost");
   await expect.poll(() => lost().map((line) => line["spans"])).toEqual([rejected]);
@@ -256,7 +257,7 @@ test.for([
 test("a sampled-out caller exports nothing, and the runtime learns that it is not sampled", async () => {
   const directory = await temporaryDirectory();
   const { settings, spans } = await collector();
-  const bridge = await startBridgeProgram(directory, { ...agent, ...settings });
+  const bridge = await startBridgeApp(directory, { ...agent, ...settings });
   const send = (taskId: string, traceparent: string) =>
     bridge.call("POST", "/api/v2/dispatch", { taskId, agentId: "a", message: "go" }, { traceparent });
   await send("t-out", `${CALLER.slice(0, -2)}00`);
@@ -292,7 +293,7 @@ test("an endpoint without the OpenTelemetry packages stops the start with the co
 
 test("an endpoint for gRPC is a fault of the configuration that names the port of HTTP", async () => {
   const directory = await temporaryDirectory();
-  const start = startBridgeProgram(directory, {
+  const start = startBridgeApp(directory, {
     ...agent,
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4317",
     OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",

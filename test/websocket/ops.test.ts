@@ -162,6 +162,25 @@ describe("tool.approve", () => {
     expect(await ask("tool.approve", payload)).toEqual({ status: 404, payload: { toolCallId: "call-1", error: "approval-not-found" } });
   });
 
+  test("tool.approve raises the maximum of a task by raiseByUsd, and rejects it for a tool call", async () => {
+    const { runId } = (await run({ input: "spend", budget: { maxCostUsd: 0.5, onReached: "ask" } })).payload;
+    const { body } = await askUntil(
+      () => bridge.call("GET", `/api/v2/approvals?state=pending&taskId=${runId}`),
+      (answer) => answer.body.data.length === 1,
+    );
+    const [{ approvalId, toolCallId }] = body.data;
+    const payload = { toolCallId, approvalId, decision: "approve" };
+    expect(await ask("tool.approve", { ...payload, raiseByUsd: -1 })).toMatchObject({ status: 400 });
+    expect(await ask("tool.approve", { ...payload, raiseByUsd: 0.25 })).toEqual({ status: 200, payload: { acked: true } });
+    expect(await outcomeOf(runId)).toBe("allowed");
+    const { data } = (await bridge.call("GET", `/api/v2/approvals?taskId=${runId}`)).body;
+    expect(data).toMatchObject([{ approvalId, kind: "budget", state: "approved", raiseByUsd: 0.25, decidedBy: "alpha" }]);
+    const other = await waiting();
+    const forTool = { toolCallId: "call-1", decision: "approve", runId: other };
+    expect(await ask("tool.approve", { ...forTool, raiseByUsd: 1 })).toMatchObject({ status: 400, payload: { error: "invalid-request" } });
+    expect(await ask("tool.approve", forTool)).toMatchObject({ status: 200 });
+  });
+
   test("tool.approve rejects an ambiguous call", async () => {
     const runs = [await waiting(), await waiting()];
     const payload = { toolCallId: "call-1", decision: "approve" };

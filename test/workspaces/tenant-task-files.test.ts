@@ -21,6 +21,7 @@ async function plant(...names: string[]) {
     const store = {
       findTaskProgress: async (tenant: string, taskId: string) =>
         tenant === "acme" && taskId === "t1" ? { ...task, metadata: null } : null,
+      readTaskStatuses: async () => new Map(),
     };
     return createTaskFiles({ store, workspaces: { workspaceOf: (tenant, agentId) => path.join(directory, tenant, agentId) } });
   };
@@ -114,7 +115,7 @@ test("tasks of other tenants and unknown tasks are not found, and a task without
     });
   }
   const elsewhere = createTaskFiles({
-    store: { findTaskProgress: async () => ({ ...storedTask(always), metadata: null }) },
+    store: { findTaskProgress: async () => ({ ...storedTask(always), metadata: null }), readTaskStatuses: async () => new Map() },
     workspaces: { workspaceOf: () => path.join(workspace, "missing") },
   });
   expect(await elsewhere.list("acme", "t1", page)).toEqual({ files: [], next: null, truncated: false });

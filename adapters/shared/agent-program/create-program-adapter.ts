@@ -137,10 +137,11 @@ const describeConfigured = (
 
 async function checkProgram(program: AgentProgram, state: AdapterState): Promise<AdapterHealthStatus> {
   const { context, probes } = state;
+  const startedAt = performance.now();
   const found = findConnections(program, context);
   await Promise.all([removeExpiredData(program, state), probeConnections(found, context, probes)]);
   state.found = found;
-  return reportHealth(program, found, context);
+  return reportHealth(program, found, context, startedAt);
 }
 
 /** Removes expired data of all connections, also of those that are not used. Logs a failure; the next health check tries again. */

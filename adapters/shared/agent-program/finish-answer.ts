@@ -1,7 +1,9 @@
 import type { ExecutionRequest, TaskErrorCode } from "#contract";
 import { failure } from "../process/failure.ts";
+import { isLimitNotice, limitFailure } from "../process/rate-limit-message.ts";
 import { textLimitFailure } from "../process/text-limit.ts";
 import type { ConnectionResult, EmptyAnswers } from "./agent-program.ts";
+import type { Outcome } from "./run-program.ts";
 import type { TaskTimeline } from "./task-timeline.ts";
 
 /** The answer of a task and the facts that decide whether it is a success. */
@@ -17,7 +19,7 @@ const FAILURES_WITH_ANSWER: readonly (TaskErrorCode | undefined)[] = ["cancelled
 
 /**
  * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task.
- * An error text is never the output. An empty answer of a success is handled as `EmptyAnswers` describes.
+ * An error text is never the output, nor a notice of a limit. An empty answer of a success is handled as `EmptyAnswers` describes.
  */
 export function finishAnswer(result: ConnectionResult, context: AnswerContext): ConnectionResult {
   const { timeline } = context;
@@ -29,9 +31,13 @@ export function finishAnswer(result: ConnectionResult, context: AnswerContext): 
   if (ending.status === "error")
     return FAILURES_WITH_ANSWER.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
   const output = ending.output ?? answer;
+  if (ending.outputs === undefined && isLimitNotice(output)) return withoutOutput(ending, limitFailure(output));
   if (output.trim() !== "" || ending.outputs !== undefined || isAccepted(context)) return { ...ending, output };
-  const { output: _, ...rest } = ending;
-  return { ...rest, ...failure("model_error", timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER) };
+  return withoutOutput(ending, failure("model_error", timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER));
+}
+
+function withoutOutput({ output: _, ...rest }: ConnectionResult, outcome: Outcome): ConnectionResult {
+  return { ...rest, ...outcome };
 }
 
 /** Decides whether an empty answer is a success. A task with a file output has its answer in the file. */

@@ -6,11 +6,11 @@ import type { AgentProgram, Probe, ProgramConnection, ProgramContext, ProgramLoo
 import { createProxyStep, findProxyUse } from "./proxy-use.ts";
 
 /**
- * How long a health check waits for the probes of all connections in parallel, and then for the credentials. A health
- * check may take 15 s in total. The probe of a slower program continues, and a later check uses its answer.
+ * How long a health check takes at most: the probes of all connections in parallel, and then the credentials. The registry gives it 15 s.
  */
+const CHECK_LIMIT_MS = 14_000;
+/** How long it waits for the probes. The probe of a slower program continues, and a later check uses its answer. */
 const PROBES_LIMIT_MS = 10_000;
-const CREDENTIALS_LIMIT_MS = 4_000;
 
 /** A connection with the result of its lookup and its probe. */
 export interface FoundConnection {
@@ -84,11 +84,15 @@ export const isUsable = (entry: FoundConnection): entry is FoundConnection & { l
 
 const CONNECTION_STEPS = ["primary connection", "secondary connection", "tertiary connection"] as const;
 
-/** Reports the steps of the preflight in their fixed order: connections, authentication, multi-agent capability, timeout, sandbox. */
+/**
+ * Reports the steps of the preflight in their fixed order: connections, authentication, multi-agent capability, timeout, sandbox.
+ * `startedAt`: the start of the check, in ms of the monotonic clock.
+ */
 export async function reportHealth(
   program: AgentProgram,
   found: readonly FoundConnection[],
   context: ProgramContext,
+  startedAt: number,
 ): Promise<AdapterHealthStatus> {
   const steps: PreflightStep[] = found.map((entry, index) => ({
     step: CONNECTION_STEPS[index] ?? "further connection",
@@ -103,7 +107,7 @@ export async function reportHealth(
     return { status: "offline", connection: null, version: null, detail, preflight: steps };
   }
   const credentials = await rejectAfter(
-    CREDENTIALS_LIMIT_MS,
+    startedAt + CHECK_LIMIT_MS - performance.now(),
     program.findCredentials(used.connection.name, used.lookup.argv, context),
   ).catch((error: unknown) => ({ ok: false, detail: `The credentials could not be checked. ${reasonOf(error)}` }));
   steps.push({ step: "authentication", ...credentials });
@@ -152,7 +156,7 @@ function identityOf(argument: string): string {
 }
 
 /** Rejects if the work takes longer than the limit. The work continues. */
-const rejectAfter = <T>(limitMs: number, work: Promise<T>, message = `No answer within ${limitMs / 1000} s.`): Promise<T> =>
+const rejectAfter = <T>(limitMs: number, work: Promise<T>, message = `No answer within ${Math.round(limitMs / 1000)} s.`): Promise<T> =>
   withTimeout(work, limitMs, () => {
     throw new Error(message);
   });

@@ -72,6 +72,10 @@ export function createTaskTimeline(taskId: string, emit: ExecutionEventListener,
     get hasTools(): boolean {
       return tools.size > 0;
     },
+    /** True if a tool call has not ended. */
+    get hasOpenTools(): boolean {
+      return [...tools.values()].some(({ open }) => open);
+    },
     /** True if the text exceeded its limit. */
     get isTooLong(): boolean {
       return text.isTooLong();

@@ -150,6 +150,9 @@ function createTurnTimeline(timeline: TaskTimeline, tools: ToolEvents, turnOver:
     get hasTools() {
       return timeline.hasTools;
     },
+    get hasOpenTools() {
+      return timeline.hasOpenTools;
+    },
     get isTooLong() {
       return timeline.isTooLong;
     },

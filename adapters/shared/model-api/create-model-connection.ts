@@ -21,6 +21,8 @@ export const chatCapabilities: AdapterCapabilities = {
   approvals: false,
   cancellation: true,
   reportsTools: true,
+  holdsModelCalls: true,
+  callsModels: true,
   outputStrategies: ["stream", "structured"],
 };
 

@@ -16,6 +16,7 @@ import type { OpenCall } from "../declared-tools/open-calls.ts";
 import { measureEncodedSize } from "../process/encoded-size.ts";
 import { failure } from "../process/failure.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
+import { createCallPermission } from "./call-permission.ts";
 import type { Conversations } from "./conversations.ts";
 import { createPartReader } from "./events.ts";
 import { createExactInputs } from "./exact-inputs.ts";
@@ -24,6 +25,7 @@ import type { ModelEndpoint } from "./model-endpoint.ts";
 import { explainError, ModelFailure } from "./model-failure.ts";
 import type { ModelHttp } from "./model-http.ts";
 import { appendUserMessage } from "./open-calls.ts";
+import { reportLimit } from "./report-limit.ts";
 import { requireEventStream } from "./require-event-stream.ts";
 import { parseModelSettings } from "./settings.ts";
 import { omitEarlierThoughts } from "./thoughts.ts";
@@ -100,7 +102,11 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
   const hiddenLimit = new AbortController();
   const signal = AbortSignal.any([task.signal, hiddenLimit.signal]);
   const { maxSteps } = parseModelSettings(task.context.settings);
-  const explain = (error: unknown): Outcome => explainError(error, endpoint);
+  const permission = createCallPermission(task, signal);
+  function explain(error: unknown): Outcome {
+    reportLimit(error, task);
+    return explainError(error, endpoint);
+  }
   const declaredTools = createDeclaredTools(request.tools);
   const mcp = await openMcpTools({ ...task, signal }, Object.keys(declaredTools), endpoint.toolImages ?? false);
   let facts: Omit<Partial<ConnectionResult>, "status"> = { model: modelId };
@@ -127,6 +133,7 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
       experimental_refineToolInput: exactInputs.refineToolInput,
       ...outputOf(request, endpoint, tools),
       stopWhen: isStepCount(maxSteps),
+      prepareStep: permission.prepareStep,
       maxRetries: RETRIES,
       abortSignal: signal,
       onEnd: ({ responseMessages }) => {
@@ -143,6 +150,7 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
         else if (step.kind === "ended") reported ??= step.outcome;
         else applyStep(timeline, step);
       }
+      if (part.type === "finish-step") permission.noteReport();
     }
   } catch (error) {
     reported ??= explain(error);

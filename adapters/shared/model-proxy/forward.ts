@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { selectForwarded, toPairs, toRawHeaders } from "./headers.ts";
 
@@ -9,6 +10,8 @@ export interface UpstreamRequest {
   path: string;
   /** Names and values in turn. */
   headers: string[];
+  /** What the program sends, unless its headers announce no body. */
+  body: Readable;
 }
 
 /** Observes a response. Must not throw. */
@@ -17,6 +20,14 @@ export interface ResponseObserver {
   onData(chunk: Buffer): void;
   /** The whole response has arrived; the program gets its end when the promise resolves. */
   onEnd(): Promise<void>;
+}
+
+interface ForwardOptions {
+  dispatcher: Dispatcher;
+  signal: AbortSignal;
+  observer: ResponseObserver;
+  /** Called with each part of the request. Must not throw. */
+  onBody(chunk: Buffer): void;
 }
 
 /** How a call ended: `whole` if the program got the whole response, otherwise the reason. */
@@ -31,7 +42,7 @@ export function forward(
   incoming: IncomingMessage,
   response: ServerResponse,
   request: UpstreamRequest,
-  { dispatcher, signal, observer }: { dispatcher: Dispatcher; signal: AbortSignal; observer: ResponseObserver },
+  { dispatcher, signal, observer, onBody }: ForwardOptions,
 ): Promise<ForwardEnd> {
   const { promise, resolve } = Promise.withResolvers<ForwardEnd>();
   let controller: Dispatcher.DispatchController | null = null;
@@ -97,13 +108,20 @@ export function forward(
     const { method = "GET", headers } = incoming;
     const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
     // An early response of the vendor must not destroy the request, because its connection carries the response.
-    const body = hasBody ? incoming.iterator({ destroyOnReturn: false }) : null;
+    const body = hasBody ? observe(request.body.iterator({ destroyOnReturn: false }), onBody) : null;
     const options = { ...request, method: method as Dispatcher.HttpMethod, body: body as unknown as Dispatcher.DispatchOptions["body"] };
     dispatcher.dispatch(options as Dispatcher.DispatchOptions, handler);
   } catch (error) {
     settle(error as Error);
   }
   return promise;
+}
+
+async function* observe(chunks: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): AsyncIterable<Buffer> {
+  for await (const chunk of chunks) {
+    onChunk(chunk);
+    yield chunk;
+  }
 }
 
 interface Head {

@@ -1,4 +1,4 @@
-import type { NormalizedUsage } from "#contract";
+import { isJsonObject, type NormalizedUsage } from "#contract";
 
 /**
  * What a request does. `generation`: the model generates, and the response reports the usage. `free`: it costs nothing. `deferred`: it
@@ -28,6 +28,8 @@ export interface Protocol {
   /** Reads the data of one event, or a whole response. Never throws. */
   read(data: unknown): Reading;
   toUsage(counts: Counts): NormalizedUsage;
+  /** The names by which a request limits its output, and the output of its models without such a limit, in tokens. */
+  outputLimit: { names: readonly string[]; largest: number };
   /** The status at which programs end their turn at once, instead of repeating the call. */
   refusalStatus: number;
   /** The body of an error in the vendor's own form. */
@@ -36,9 +38,9 @@ export interface Protocol {
 
 /** Returns the counts of a usage object, without anything that is not a count. */
 export function readCounts(usage: unknown): Counts | undefined {
-  if (!isRecord(usage)) return undefined;
+  if (!isJsonObject(usage)) return undefined;
   const nested = Object.entries(usage).flatMap(([name, value]) =>
-    isRecord(value) ? Object.entries(value).map(([inner, count]) => [`${name}.${inner}`, count] as const) : [[name, value] as const],
+    isJsonObject(value) ? Object.entries(value).map(([inner, count]) => [`${name}.${inner}`, count] as const) : [[name, value] as const],
   );
   const counts = nested.filter((entry): entry is [string, number] => isCount(entry[1]));
   return counts.length === 0 ? undefined : Object.fromEntries(counts);
@@ -54,9 +56,6 @@ export function mergeCounts(one: Counts, other: Counts): Counts {
 /** Returns an object with one optional count: empty if the count is unknown. */
 export const optional = <Name extends string>(name: Name, count: number | undefined): Partial<Record<Name, number>> =>
   count === undefined ? {} : ({ [name]: count } as Record<Name, number>);
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns a text; undefined for anything else. */
 export const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined);

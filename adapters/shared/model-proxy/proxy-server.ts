@@ -2,12 +2,13 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProgramContext } from "../agent-program/agent-program.ts";
+import type { CallLimit } from "../model-api/call-limit.ts";
 import { createDispatcher } from "../model-api/model-http.ts";
 import { createLocalKey, findLocalKey, hashKey } from "./credential.ts";
-import type { CallLimit } from "./limits.ts";
 import type { LocalRoute, ProxyRoute } from "./proxy-plan.ts";
-import { type ProxyTask, serveCall, type TaskRoute } from "./serve-call.ts";
+import { serveCall } from "./serve-call.ts";
 import type { Tap } from "./tap.ts";
+import type { ProxyTask, TaskRoute } from "./task-route.ts";
 import { basePathOf } from "./upstream-path.ts";
 
 /** Maximum size of the headers of a request or a response. */
@@ -76,6 +77,10 @@ export async function openModelProxy({ env, lookup }: Pick<ProgramContext, "env"
         /** The limit that rejected the last call; null if the vendor has answered a later one. */
         get lastLimit(): CallLimit | null {
           return state.limit;
+        },
+        /** Whether a call has not ended. */
+        get isCalling(): boolean {
+          return shared.calls.size > 0;
         },
         /** Makes the keys invalid and ends all calls. Resolves when all of them have been reported. */
         async close(): Promise<void> {

@@ -20,6 +20,8 @@ export interface View {
   /** Paths of programs, which stay visible. */
   programs: readonly string[];
   writable: readonly string[];
+  /** Directories that a task may read although they are below hidden ones. */
+  readable: readonly string[];
   /** Replaces /tmp, too. */
   tmp: string;
 }
@@ -29,12 +31,15 @@ export function createMountArguments(view: View): string[] {
   const masks = resolveRealPaths(view.hidden);
   const hidden = masks.filter((mask) => !masks.some((other) => other !== mask && isInside(other, mask)));
   const writable = removeDuplicates(view.writable).flatMap((directory) => listPathsOf(directory, view.hidden));
+  const readable = removeDuplicates(view.readable).flatMap((directory) => listPathsOf(directory, view.hidden));
   const programs = resolveRealPaths(view.programs);
   const tmpEntries = removeDuplicates(programs.flatMap(findTmpEntry));
-  const needed = [...writable, ...tmpEntries, ...programs, ...resolveRealPaths([CERTIFICATES])];
+  const needed = [...writable, ...readable, ...tmpEntries, ...programs, ...resolveRealPaths([CERTIFICATES])];
   const isNeeded = (directory: string): boolean => needed.some((pathname) => pathname === directory || isInside(directory, pathname));
   const covers = [...hidden, SHARED_TMP, ...REPLACED];
-  const visible = view.secrets.filter(({ directory }) => isVisible(directory, { covers, uncovered: [...writable, ...tmpEntries] }));
+  const visible = view.secrets.filter(({ directory }) =>
+    isVisible(directory, { covers, uncovered: [...writable, ...readable, ...tmpEntries] }),
+  );
   rejectUnhideable(visible, writable);
   const emptied = planEmptied(visible, isNeeded);
   const empty = [...hidden, ...emptied];
@@ -53,6 +58,7 @@ export function createMountArguments(view: View): string[] {
     ...pinned.map((directory) => ({ mountPoint: directory, options: ["--bind", directory, directory] })),
     ...tmpEntries.map((entry) => ({ mountPoint: entry, options: ["--ro-bind", entry, entry] })),
     ...rebuild(rebuilt, isNeeded),
+    ...readable.map((directory) => ({ mountPoint: directory, options: ["--ro-bind", realpathSync(directory), directory] })),
     ...writable.map((directory) => ({ mountPoint: directory, options: ["--bind", realpathSync(directory), directory] })),
     ...empty.map((directory) => ({ mountPoint: directory, options: ["--tmpfs", directory] })),
   ].sort((a, b) => a.mountPoint.length - b.mountPoint.length);

@@ -53,6 +53,8 @@ export interface SandboxOptions {
   programs: readonly string[];
   /** A directory for the files of the sandbox and for its check. */
   directory: string;
+  /** Returns the directories below hidden ones that a program may read if it may write to these. Default: none. */
+  readableWith?(writable: readonly string[]): readonly string[];
 }
 
 /** Creates a sandbox that uses bubblewrap. If bubblewrap does not work on this host, returns the reason as `missing`. */
@@ -74,6 +76,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
         secrets: findSecrets(),
         programs: [...programs, program],
         writable: [...writable, tmp],
+        readable: options.readableWith?.(writable) ?? [],
         tmp,
       });
       const bwrapCommand = ["/bin/sh", "-c", OPEN_FILTER, filter, bwrap, "--seccomp", FILTER_DESCRIPTOR];

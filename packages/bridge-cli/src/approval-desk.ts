@@ -1,11 +1,12 @@
 import { createInterface } from "node:readline";
-import { type Approval, type BridgeClient, BridgeClientError } from "bridge-client";
+import { type Approval, type BridgeClient, BridgeClientError, type BudgetQuestion } from "bridge-client";
+import { describeQuestion } from "./describe-question.ts";
 import type { Output } from "./output.ts";
 import { toOneLine } from "./show-hidden.ts";
 import { paint } from "./text.ts";
 
 /** The part of an approval that a person needs for a decision. */
-export type Question = Pick<Approval, "approvalId" | "taskId" | "toolName" | "input">;
+export type Question = Pick<Approval, "approvalId" | "taskId" | "toolName" | "input"> & Partial<Pick<Approval, "kind">>;
 
 /** Asks a person on the terminal for decisions, one after the other. */
 export interface ApprovalDesk {
@@ -36,11 +37,12 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
       return;
     }
     output.status.suspend();
-    const { approvalId, taskId, toolName, input } = question;
-    const text = toOneLine(typeof input === "string" ? input : (JSON.stringify(input) ?? ""));
+    const { approvalId, taskId, toolName } = question;
+    const text = toOneLine(describeQuestion(question));
     output.warn(paint("yellow", `Approval ${approvalId} of task ${toOneLine(taskId)}`));
     output.warn(`  ${toOneLine(toolName)} ${cutMiddle(text)}`);
-    output.warn("Approve it? Enter y, or n and a reason:");
+    const amount = takesAmount(question) ? ", y and by how many US dollars the maximum grows," : ",";
+    output.warn(`Approve it? Enter y${amount} or n and a reason:`);
   };
 
   const next = (): void => {
@@ -48,15 +50,22 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
     ask();
   };
 
-  async function decide(question: Question, decision: "approve" | "reject", reason: string | undefined): Promise<void> {
+  async function decide(question: Question, decision: "approve" | "reject", text: string): Promise<void> {
     decidedHere.add(question.approvalId);
+    const isAmount = decision === "approve" && takesAmount(question) && AMOUNT.test(text);
+    const reason = isAmount || text === "" ? undefined : text;
     try {
-      await client.approvals.decide(question.approvalId, decision, reason);
+      await client.approvals.decide(question.approvalId, decision, reason, isAmount ? { raiseByUsd: Number(text) } : {});
       output.note(decision === "approve" ? "Approved." : "Rejected.");
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
       const isRightMissing = error instanceof BridgeClientError && error.status === 403;
       output.warn(`The decision was not stored: ${detail}${isRightMissing ? " Another token can decide it." : ""}`);
+      // For example, the amount is too large.
+      if (error instanceof BridgeClientError && error.status === 400) {
+        decidedHere.delete(question.approvalId);
+        return ask();
+      }
     }
     next();
   }
@@ -74,8 +83,10 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
     const answer = /^\s*(y|yes|n|no)\b[\s:,]*(.*)$/i.exec(line);
     if (answer === null) return output.warn("Enter y to approve, or n and a reason to reject:");
     const [, word = "", reason = ""] = answer;
+    if (takesAmount(question) && /^y/i.test(word) && /^[$\d.,]/.test(reason) && !AMOUNT.test(reason.trim()))
+      return output.warn("Enter the amount as a number of US dollars, such as y 2.5:");
     isBusy = true;
-    void decide(question, /^y/i.test(word) ? "approve" : "reject", reason.trim() || undefined).finally(() => {
+    void decide(question, /^y/i.test(word) ? "approve" : "reject", reason.trim()).finally(() => {
       isBusy = false;
     });
   });
@@ -100,6 +111,12 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
     close: () => lines.close(),
   };
 }
+
+/** Whether an approval raises a maximum of US dollars. */
+const takesAmount = ({ kind, input }: Question): boolean => kind === "budget" && (input as Partial<BudgetQuestion>)?.maxCostUsd != null;
+
+/** US dollars. */
+const AMOUNT = /^\d+(\.\d+)?$/;
 
 function cutMiddle(text: string): string {
   const omitted = text.length - MAX_INPUT_LENGTH;

@@ -17,8 +17,10 @@ export interface TaskOptions {
   timeout?: number;
   maxCost?: number;
   maxTokens?: number;
+  onReached?: "stop" | "ask";
   fallback?: string[];
   retry?: number;
+  whenLimited?: "fail" | "wait";
   label?: Record<string, string>;
   schema?: string;
   file?: string[];
@@ -29,6 +31,10 @@ export interface TaskOptions {
   metadata?: string;
   systemPrompt?: string;
   cwd?: string;
+  repo?: { name: string; ref?: string };
+  branch?: string;
+  keep?: "branch" | "diff" | "none";
+  push?: boolean;
   /** Any fields of the API. */
   field?: Record<string, unknown>;
 }
@@ -42,8 +48,11 @@ export const optionOfField: Readonly<Record<string, string>> = {
   approvals: "--approvals",
   timeoutSeconds: "--timeout",
   budget: "--max-cost",
+  "budget.maxTokens": "--max-tokens",
+  "budget.onReached": "--on-reached",
   fallbacks: "--fallback",
   retry: "--retry",
+  whenLimited: "--when-limited",
   labels: "--label",
   outputSchema: "--schema",
   files: "--file",
@@ -52,6 +61,10 @@ export const optionOfField: Readonly<Record<string, string>> = {
   resumeToken: "--resume",
   metadata: "--metadata",
   systemPrompt: "--system-prompt",
+  repository: "--repo",
+  "repository.branch": "--branch",
+  "repository.keep": "--keep",
+  "repository.push": "--push",
 };
 
 /** Creates the dispatch that the options describe. It always has an id, so that it can be repeated safely. */
@@ -65,21 +78,32 @@ export function buildDispatch(options: TaskOptions, message: string): DispatchRe
 /** Returns the fields of a dispatch that the options set, except its id and its agent. */
 export function readTaskFields(options: TaskOptions): Partial<DispatchRequest> {
   const { provider, model, profile, approvals, timeout, label, schema, file, callback, resume, metadata, systemPrompt, cwd } = options;
-  const { maxCost: maxCostUsd, maxTokens } = options;
+  const { maxCost: maxCostUsd, maxTokens, onReached, whenLimited } = options;
   const fields: Partial<DispatchRequest> = {
     ...{ resumeToken: resume, systemPrompt: systemPrompt === undefined ? undefined : readText("--system-prompt", systemPrompt) },
     ...((metadata !== undefined || cwd !== undefined) && {
       metadata: { ...(metadata !== undefined && readObject("--metadata", metadata)), ...(cwd !== undefined && { cwd }) },
     }),
-    ...{ provider, model, profile, approvals, timeoutSeconds: timeout, labels: label, callbackUrl: callback },
-    ...((maxCostUsd !== undefined || maxTokens !== undefined) && { budget: { maxCostUsd, maxTokens } }),
+    ...{ provider, model, profile, approvals, timeoutSeconds: timeout, labels: label, callbackUrl: callback, whenLimited },
+    ...((maxCostUsd !== undefined || maxTokens !== undefined || onReached !== undefined) && {
+      budget: { maxCostUsd, maxTokens, onReached },
+    }),
     ...(options.fallback !== undefined && { fallbacks: options.fallback.map(readFallback) }),
     ...(options.retry !== undefined && { retry: { max: options.retry, on: ["rate_limited", "model_error"] } }),
     ...(schema !== undefined && { outputSchema: readObject("--schema", schema) }),
     ...(file !== undefined && { files: file.map(readFile) }),
+    ...{ repository: readRepository(options) },
     ...options.field,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function readRepository({ repo, branch, keep, push }: TaskOptions): DispatchRequest["repository"] {
+  const others = Object.entries({ branch, keep, push }).filter(([, value]) => value !== undefined);
+  if (repo !== undefined) return { ...repo, ...Object.fromEntries(others) };
+  const [option] = others[0] ?? [];
+  if (option === undefined) return undefined;
+  throw new CommandError("usage", `--${option} needs --repo.`, { hint: "Name the repository, for example with: --repo web" });
 }
 
 /** Reads `provider[=model]`. */

@@ -1,5 +1,6 @@
 import { type BridgeClient, BridgeClientError } from "bridge-client";
 import { CommandError } from "./command-error.ts";
+import { formatUsd } from "./describe-question.ts";
 import { printRecord } from "./record.ts";
 import type { Run } from "./verb.ts";
 import { chooseId } from "./with-task-id.ts";
@@ -7,16 +8,17 @@ import { chooseId } from "./with-task-id.ts";
 /** The part of an approval's id that contains the time: `apr_` and 13 characters. A shorter beginning can fit a later approval, too. */
 const MIN_START = 17;
 
-/** Options of a decision. */
-export interface DecisionOptions {
+/** Options of the verbs that decide. */
+export interface DecisionVerbOptions {
   reason?: string;
+  raise?: number;
 }
 
 /** Creates the verb that decides an approval in this way. */
-export function createDecision(decision: "approve" | "reject"): Run<DecisionOptions> {
-  return async ({ args: [given = ""], options: { reason }, output, signal, connect }) => {
+export function createDecision(decision: "approve" | "reject"): Run<DecisionVerbOptions> {
+  return async ({ args: [given = ""], options: { reason, raise }, output, signal, connect }) => {
     const { approvals } = connect().client;
-    const decide = (approvalId: string) => approvals.decide(approvalId, decision, reason, { signal });
+    const decide = (approvalId: string) => approvals.decide(approvalId, decision, reason, { signal, raiseByUsd: raise });
     const approval = await decide(given).catch(async (error: unknown) => {
       if (!(error instanceof BridgeClientError) || error.status !== 404) throw error;
       const approvalId = chooseId(given, await findPending(approvals, given, signal), error);
@@ -34,6 +36,9 @@ export function createDecision(decision: "approve" | "reject"): Run<DecisionOpti
       { name: "tool", value: approval.toolName },
       { name: "by", value: approval.decidedBy },
       { name: "reason", value: approval.reason },
+      ...(approval.raiseByUsd == null
+        ? []
+        : [{ name: "raised by", value: approval.raiseByUsd, shown: `${formatUsd(approval.raiseByUsd)} USD` }]),
     ]);
     return undefined;
   };

@@ -1,4 +1,5 @@
 import type { BridgeEvent, NormalizedUsage } from "bridge-client";
+import { describeQuestion, formatUsd } from "./describe-question.ts";
 import { cutToWidth } from "./display-width.ts";
 import { formatCost, formatCount } from "./format.ts";
 import { toOneLine } from "./show-hidden.ts";
@@ -31,9 +32,9 @@ function describeData({ type, data }: BridgeEvent): string {
     case "budget.warning":
       return `${data.budget} has reached ${Math.round(data.share * 100)} % of its maximum`;
     case "tool.approval_requested":
-      return `${data.approvalId} ${data.toolName} ${toJson(data.input)}`;
+      return `${data.approvalId} ${data.toolName} ${describeQuestion(data)}`;
     case "tool.approval_resolved":
-      return `${data.approvalId} ${data.decision} by ${data.by}${data.reason === null ? "" : `: ${data.reason}`}`;
+      return `${data.approvalId} ${data.decision} by ${data.by}${describeRaise(data)}${data.reason === null ? "" : `: ${data.reason}`}`;
     case "execution.completed":
       return data.output ?? "";
     case "execution.failed":
@@ -42,6 +43,9 @@ function describeData({ type, data }: BridgeEvent): string {
       return toJson(data);
   }
 }
+
+const describeRaise = ({ raiseByUsd }: { raiseByUsd?: number | null }): string =>
+  raiseByUsd == null ? "" : `, raised by ${formatUsd(raiseByUsd)} USD`;
 
 function describeUsage(usage: NormalizedUsage | null, costUsd: number | null): string {
   const tokens = usage === null ? "" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out, `;

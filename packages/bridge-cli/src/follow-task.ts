@@ -1,6 +1,7 @@
 import type { BridgeEvent, Task } from "bridge-client";
-import { createApprovalDesk } from "./approval-desk.ts";
+import { createApprovalDesk, type Question } from "./approval-desk.ts";
 import type { Connection } from "./connection.ts";
+import { describeQuestion } from "./describe-question.ts";
 import { formatDuration } from "./format.ts";
 import type { Output } from "./output.ts";
 import { toOneLine } from "./show-hidden.ts";
@@ -26,7 +27,7 @@ export async function followTask(taskId: string, { connection, output, stdin, si
       output.status.refresh();
       if (event.type === "tool.approval_requested") {
         if (desk !== null) desk.add({ taskId: event.taskId, ...event.data });
-        else output.note(`Waiting for a decision on ${toOneLine(event.data.toolName)}: brg approve ${event.data.approvalId}`);
+        else output.note(`Waiting for a decision on ${toOneLine(nameQuestion(event.data))}: brg approve ${event.data.approvalId}`);
       }
       if (event.type === "tool.approval_resolved") desk?.withdraw(event.data.approvalId, `${event.data.decision} by ${event.data.by}`);
     }
@@ -36,6 +37,9 @@ export async function followTask(taskId: string, { connection, output, stdin, si
     output.status.clear();
   }
 }
+
+const nameQuestion = (question: Omit<Question, "taskId">): string =>
+  question.kind === "budget" ? `the budget, of which the task ${describeQuestion(question)}` : question.toolName;
 
 /** Collects what the status line shows. */
 function createProgress() {

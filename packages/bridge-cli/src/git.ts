@@ -11,10 +11,18 @@ export interface GitEnd {
   stderr: string;
 }
 
+/** Where git runs, and with what. */
+interface GitOptions {
+  cwd: string;
+  input?: string | Buffer;
+  /** In addition to the environment of this program. */
+  env?: Readonly<Record<string, string>>;
+}
+
 /** Runs git in a directory, with an input. Throws a CommandError if git is not installed. */
-export async function runGit(args: readonly string[], { cwd, input = "" }: { cwd: string; input?: string | Buffer }): Promise<GitEnd> {
+export async function runGit(args: readonly string[], { cwd, input = "", env = {} }: GitOptions): Promise<GitEnd> {
   // Messages of git are parsed, so they must not be translated.
-  const child = spawn("git", args, { cwd, env: { ...process.env, LC_ALL: "C" }, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn("git", args, { cwd, env: { ...process.env, ...env, LC_ALL: "C" }, stdio: ["pipe", "pipe", "pipe"] });
   const exited = once(child, "close");
   // git can end before it has read all of its input.
   child.stdin.on("error", () => {});

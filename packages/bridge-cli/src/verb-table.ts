@@ -54,8 +54,14 @@ const taskOptions: readonly OptionEntry[] = [
   { flags: "--timeout <seconds>", text: "time limit of the task", parse: parseInteger(1, 86_400) },
   { flags: "--max-cost <usd>", text: "US dollars that the task may spend", parse: parseAmount },
   { flags: "--max-tokens <n>", text: "tokens that the task may use", parse: parseInteger(1, 999_999_999) },
+  { flags: "--on-reached <action>", text: "what happens at --max-cost or --max-tokens: stop, or ask a person", choices: ["stop", "ask"] },
   { flags: "--fallback <adapter[=model]>", text: "adapter to continue on if the vendor rejects calls (repeatable)", parse: collect },
   { flags: "--retry <n>", text: "how often to try again after rate_limited and model_error", parse: parseInteger(1, 5) },
+  {
+    flags: "--when-limited <action>",
+    text: "what happens at a usage limit of the vendor: fail, or wait for its end",
+    choices: ["fail", "wait"],
+  },
   { flags: "--label <name=value>", text: "label of the task (repeatable)", parse: collectPairs },
   { flags: "--schema <json>", text: "JSON Schema of the output, or @ and a file that contains it" },
   { flags: "--file <[path=]file>", text: "file for the workspace of the agent (repeatable)", parse: collect },
@@ -64,7 +70,11 @@ const taskOptions: readonly OptionEntry[] = [
   { flags: "--resume <token>", text: "continue the session of this resume token" },
   { flags: "--metadata <json>", text: "JSON object that the callback repeats, or @ and a file that contains it" },
   { flags: "--system-prompt <text>", text: "system prompt, or @ and a file that contains it" },
-  { flags: "--cwd <directory>", text: "directory in the workspace in which the task runs" },
+  { flags: "--cwd <directory>", text: "directory in the workspace, or in the work tree, in which the task runs" },
+  { flags: "--repo <name[@ref]>", text: "run the task in a work tree of this repository", parse: parseRepository },
+  { flags: "--branch <name>", text: "with --repo: branch of the task (default: bridge/ and its id)" },
+  { flags: "--keep <mode>", text: "with --repo: what Bridge stores at the end (default: branch)", choices: ["branch", "diff", "none"] },
+  { flags: "--push", text: "with --repo: push the branch at the end" },
   { flags: "--field <name=value>", text: "any other field of the API; the value is JSON or a text (repeatable)", parse: collectFields },
 ];
 /** Options for what happens after the dispatch. */
@@ -194,14 +204,21 @@ export const verbs: readonly VerbEntry[] = [
   {
     name: "approve",
     arguments: "<id>",
-    summary: "Approve a tool call.",
-    options: [{ flags: "--reason <text>", text: "stored with the decision" }],
+    summary: "Approve a tool call, or a higher maximum of a task's budget.",
+    options: [
+      { flags: "--reason <text>", text: "stored with the decision" },
+      {
+        flags: "--raise <usd>",
+        text: "by how many US dollars the budget grows (default: the maximum of the dispatch)",
+        parse: parseAmount,
+      },
+    ],
     load: () => import("./verbs/approve.ts"),
   },
   {
     name: "reject",
     arguments: "<id>",
-    summary: "Reject a tool call.",
+    summary: "Reject a tool call, or a higher maximum of a task's budget.",
     options: [{ flags: "--reason <text>", text: "stored with the decision, and passed to the agent" }],
     load: () => import("./verbs/reject.ts"),
   },
@@ -268,8 +285,19 @@ export const verbs: readonly VerbEntry[] = [
       { flags: "--check", text: "only find out whether the changes apply" },
       { flags: "--3way", text: "merge the changes, with conflict markers where they do not apply", conflicts: ["check"] },
     ],
-    help: "Nothing is changed unless all changes apply. Changes that are incomplete or binary are rejected.",
+    help: [
+      "Nothing is changed unless all changes apply. Changes that are incomplete or binary are rejected.",
+      "",
+      "The commits of a task that ran in a work tree of a repository are applied as git am --3way does.",
+      "With --3way, its changes are merged without its commits.",
+    ].join("\n"),
     load: () => import("./verbs/apply.ts"),
+  },
+  {
+    name: "repositories",
+    arguments: "[name]",
+    summary: "List repositories, or the stored branches of one.",
+    load: () => import("./verbs/repositories.ts"),
   },
   {
     name: "adapters",
@@ -376,6 +404,13 @@ function parseTaskState(text: string): string {
   const state = text === "canceled" ? "cancelled" : text;
   if (taskStates.includes(state)) return state;
   throw new InvalidArgumentError(`Allowed choices are ${taskStates.join(", ")}.`);
+}
+
+/** Reads `name[@ref]`. */
+function parseRepository(text: string): { name: string; ref?: string } {
+  const [, name, ref] = /^([^@]+)(?:@(.+))?$/s.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError("It must be the name of a repository, or name@ref, for example web@main.");
+  return { name, ...(ref !== undefined && { ref }) };
 }
 
 function parseTaskProfile(text: string): string {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../../test/support/start-bridge.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import { askUntil } from "../../../test/support/until.ts";
-import { accessTo, type CliOptions, runCli, runOnTerminal, startOnTerminal } from "./start-cli.ts";
+import { accessTo, type CliOptions, runCli, runCommand, runOnTerminal, startOnTerminal } from "./start-cli.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -14,7 +14,8 @@ afterAll(() => bridge.close());
 
 const task = ["dispatch", "--provider", "memory", "--agent", "writer"];
 const asking = [...task, "--approvals", "ask", "--profile", "modify"];
-const run = (args: readonly string[], options: CliOptions = {}) => runCli(args, { ...options, env: accessTo(bridge) });
+const run = (args: readonly string[], options: CliOptions = {}) =>
+  (options.cwd === undefined ? runCommand : runCli)(args, { ...options, env: accessTo(bridge) });
 const onTerminal = (args: readonly string[]) => startOnTerminal(args, { env: accessTo(bridge) });
 const stored = async (taskId: string) => (await bridge.call("GET", `/api/v2/tasks/${taskId}`)).body;
 const requestOf = async (taskId: string) => (await bridge.call("GET", `/api/v2/tasks/${taskId}/request`)).body.request;

@@ -5,7 +5,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { verifyCallback } from "bridge-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BridgeProgram, startBridgeProgram } from "../../../test/support/bridge-program.ts";
+import { startBridgeApp } from "../../../test/support/bridge-app.ts";
+import { type BridgeProgram, SHARED_TOKEN, startBridgeProgram } from "../../../test/support/bridge-program.ts";
 import { findFreePort } from "../../../test/support/find-free-port.ts";
 import { startBridge } from "../../../test/support/start-bridge.ts";
 import { startReceiver } from "../../../test/support/start-receiver.ts";
@@ -51,8 +52,16 @@ async function examine(url: string, options: DoctorOptions = {}) {
 }
 
 /** Starts a Bridge in a new directory, and examines it. */
-async function startAndExamine(environment: Record<string, string>, options: DoctorOptions = {}, dataDir?: string) {
-  const directory = dataDir ?? (await temporaryDirectory());
+async function startAndExamine(settings: Record<string, string>, options: DoctorOptions = {}) {
+  const started = await startBridgeApp(await temporaryDirectory(), settings);
+  const report = await examine(started.url, { token: SHARED_TOKEN, ...options });
+  await started.close();
+  return report;
+}
+
+/** Starts a Bridge with other programs on its PATH, and examines it. */
+async function startProgramAndExamine(environment: Record<string, string>, options: DoctorOptions = {}) {
+  const directory = await temporaryDirectory();
   const program = await startBridgeProgram(directory, environment);
   const report = await examine(program.url, { token: (await readFile(path.join(directory, "token"), "utf8")).trim(), ...options });
   program.signal("SIGKILL");
@@ -97,7 +106,6 @@ describe("brg doctor finds and names the remedy of", () => {
 
   test("an address at which nothing listens", async () => {
     const port = await findFreePort();
-    const dataDir = await temporaryDirectory();
     const url = `http://127.0.0.1:${port}`;
     const { faults, checks } = await examine(url, { token: "any" });
     expect(faults).toEqual([
@@ -109,7 +117,7 @@ describe("brg doctor finds and names the remedy of", () => {
       },
     ]);
     expect(checks.filter(({ result }) => result === "skipped").map(({ check }) => check)).toEqual(["events", "adapters"]);
-    const started = await startAndExamine({ BRIDGE_PORT: String(port) }, {}, dataDir);
+    const started = await startAndExamine({ BRIDGE_PORT: String(port) });
     expect(started.ok).toBe(true);
   });
 
@@ -142,7 +150,7 @@ describe("brg doctor finds and names the remedy of", () => {
     const write = (scopes: string[]): Promise<void> =>
       writeFile(tokensFile, JSON.stringify([{ name: "laptop", tenant: "team", sha256: hash("sha256", "secret"), scopes }]));
     await write(["read"]);
-    const program = await startBridgeProgram(dataDir, { BRIDGE_TOKENS_FILE: tokensFile });
+    const program = await startBridgeApp(dataDir, { BRIDGE_TOKENS_FILE: tokensFile });
     const { faults, warnings } = await examine(program.url, { token: "secret" });
     expect(faults).toMatchObject([
       {
@@ -213,7 +221,7 @@ describe("brg doctor finds and names the remedy of", () => {
     const programs = await temporaryDirectory();
     await installClaude(programs, '[ -n "$ANTHROPIC_API_KEY" ] && in=true || in=false;');
     const environment = { BRIDGE_ADAPTERS: "claude", PATH: `${programs}:/usr/bin:/bin` };
-    const { faults } = await startAndExamine(environment);
+    const { faults } = await startProgramAndExamine(environment);
     expect(faults).toMatchObject([
       {
         check: "adapter claude",
@@ -221,7 +229,7 @@ describe("brg doctor finds and names the remedy of", () => {
         remedy: expect.stringContaining("set ANTHROPIC_API_KEY"),
       },
     ]);
-    expect((await startAndExamine({ ...environment, ANTHROPIC_API_KEY: "sk-any" })).ok).toBe(true);
+    expect((await startProgramAndExamine({ ...environment, ANTHROPIC_API_KEY: "sk-any" })).ok).toBe(true);
   });
 
   test("an adapter that is not loaded", async () => {
@@ -230,7 +238,7 @@ describe("brg doctor finds and names the remedy of", () => {
   });
 
   test("a Bridge without an adapter that works", async () => {
-    const { faults } = await startAndExamine({ BRIDGE_ADAPTERS: "gemini" });
+    const { faults } = await startProgramAndExamine({ BRIDGE_ADAPTERS: "gemini" });
     expect(faults).toMatchObject([
       { check: "ready", detail: expect.stringContaining("No adapter is online."), remedy: expect.stringContaining("Mend an adapter") },
       { check: "adapter gemini", remedy: expect.stringContaining("npm install -g @google/gemini-cli") },
@@ -242,7 +250,7 @@ describe("brg doctor finds and names the remedy of", () => {
     await writeFile(path.join(programs, "bwrap"), "#!/bin/sh\necho 'No permissions to create a new namespace' >&2; exit 1\n", {
       mode: 0o755,
     });
-    const { faults } = await startAndExamine({ BRIDGE_SANDBOX: "auto", PATH: `${programs}:/usr/bin:/bin` });
+    const { faults } = await startProgramAndExamine({ BRIDGE_SANDBOX: "auto", PATH: `${programs}:/usr/bin:/bin` });
     expect(faults).toMatchObject([
       {
         check: "sandbox",

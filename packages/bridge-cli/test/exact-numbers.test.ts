@@ -5,7 +5,7 @@ import { parseExactJson } from "../../../src/contract/index.ts";
 import { createInMemoryAdapter } from "../../../test/adapters/in-memory-adapter.ts";
 import { type Bridge, startBridge } from "../../../test/support/start-bridge.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
-import { accessTo, runCli } from "./start-cli.ts";
+import { accessTo, runCommand } from "./start-cli.ts";
 
 /** A double holds the first number, and JavaScript would write 12345678901234567000 instead of the second one. */
 const [kept, long] = ["12345678901234567000", "12345678901234567890"];
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.close());
 
-const run = (...args: string[]) => runCli(args, { env: accessTo(bridge) });
+const run = (...args: string[]) => runCommand(args, { env: accessTo(bridge) });
 
 async function writeBatch(line: string): Promise<string> {
   const file = path.join(await temporaryDirectory(), "batch.jsonl");

@@ -5,7 +5,7 @@ import { type Bridge, startBridge } from "../../../test/support/start-bridge.ts"
 import { startReceiver } from "../../../test/support/start-receiver.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import { askUntil } from "../../../test/support/until.ts";
-import { accessTo, runCli, runOnTerminal } from "./start-cli.ts";
+import { accessTo, runCli, runCommand, runOnTerminal } from "./start-cli.ts";
 
 let bridge: Bridge;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -19,7 +19,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const run = (...args: string[]) => runCli(args, { env: accessTo(bridge) });
+const run = (...args: string[]) => runCommand(args, { env: accessTo(bridge) });
 const dispatch = (body: Record<string, unknown>) => bridge.dispatch(body, { headers: { prefer: "wait=20" } });
 
 test("the beginning of an id is enough if it is unambiguous, and an exact id takes precedence", async () => {
@@ -129,7 +129,7 @@ test("webhooks lists webhooks and their deliveries, and redelivers dead ones", a
   await writeFile(file, JSON.stringify([hook]));
   const hooked = await startBridge({ BRIDGE_WEBHOOKS_FILE: file, BRIDGE_PUBLIC_URL: "https://bridge.example" });
   onTestFinished(() => hooked.close());
-  const runHere = (...args: string[]) => runCli(args, { env: accessTo(hooked) });
+  const runHere = (...args: string[]) => runCommand(args, { env: accessTo(hooked) });
   for (const taskId of ["a", "b"]) await hooked.dispatch({ taskId });
   await askUntil(
     () => hooked.call("GET", "/api/v2/webhooks"),

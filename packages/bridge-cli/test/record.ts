@@ -44,6 +44,7 @@ function mask(text: string): string {
     .replaceAll(/lnk_[\w-]+/g, "<ticket>")
     .replaceAll(/\bbridge_[\w-]{43}/g, "<token>")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "<sha256>")
+    .replaceAll(/\b[0-9a-f]{40}\b/g, "<commit>")
     .replaceAll(/^(epoch\s+)[0-9a-f]{10}$/gm, "$1<epoch>")
     .replaceAll(/^(bytes\s+)\d+$/gm, "$1<bytes>")
     .replaceAll(/^(schemaVersion\s+)\d+( \(this Bridge: )?(?:\d+)?/gm, "$1<version>$2")

@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { execa } from "execa";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { compileCache } from "../../../test/harness/compile-cache.ts";
 import { openTerminal, type Terminal } from "../../../test/support/open-terminal.ts";
 import type { Bridge, TokenName } from "../../../test/support/start-bridge.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import { runCli as run } from "../src/run-cli.ts";
 
 /** The file of the program. */
 export const program = path.resolve(import.meta.dirname, "../src/bridge.js");
@@ -37,6 +40,23 @@ export async function runCli(args: readonly string[], { env = {}, cwd, input = "
     input,
   });
   return { exitCode, stdout, stderr };
+}
+
+/**
+ * Runs a command without a terminal in the process of the test, which takes a fraction of the CPU time. Use `runCli` for a command that
+ * reads or writes the current directory, and for tests of the process: its signals, exit, help and settings of Node.
+ */
+export async function runCommand(args: readonly string[], { env = {}, input = "" }: Pick<CliOptions, "env" | "input"> = {}) {
+  const HOME = await temporaryDirectory();
+  const streams = { stdin: Readable.from([input]), stdout: new PassThrough(), stderr: new PassThrough() };
+  const exit = (code: number) => expect.unreachable(`exit ${code}`);
+  const host = { ...streams, env: { ...environment, HOME, ...env }, on() {}, off() {}, exit };
+  const written = Promise.all([text(streams.stdout), text(streams.stderr)]);
+  const exitCode = await run(args, host as unknown as Parameters<typeof run>[1]);
+  streams.stdout.end();
+  streams.stderr.end();
+  const [stdout, stderr] = (await written).map((output) => output.replace(/\n$/, ""));
+  return { exitCode, stdout: stdout as string, stderr: stderr as string };
 }
 
 /** Starts `bridge` without a terminal, and does not wait for its end. It is killed at the end of the test. */

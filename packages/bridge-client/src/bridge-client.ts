@@ -20,6 +20,7 @@ import type {
   FileCondition,
   Identity,
   ListedTask,
+  Repository,
   Scope,
   ServiceInfo,
   Session,
@@ -46,6 +47,12 @@ export type BridgeClientOptions = ClientSettings & TokenSource;
 export interface CallOptions {
   /** Ends the call, which rejects with the signal's reason. A dispatched task continues; use `cancel` to end it. */
   signal?: AbortSignal | undefined;
+}
+
+/** Options of a decision. */
+export interface DecisionOptions extends CallOptions {
+  /** US dollars by which the maximum of a budget grows. */
+  raiseByUsd?: number | undefined;
 }
 
 /** Client of Bridge's API. Calls reject with a `BridgeClientError`. */
@@ -124,6 +131,15 @@ export interface BridgeClient {
      * start in a git work tree.
      */
     diff(taskId: string, options?: CallOptions): Promise<TaskDiff>;
+    /**
+     * Returns the commits of an ended task as patches for `git am`, at most 64 MiB; empty if it changed nothing. Only for a task with a
+     * work tree of a repository.
+     */
+    patch(taskId: string, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
+  };
+  readonly repositories: {
+    /** Lists the repositories of which tasks can have a work tree, with the stored branches of tasks. */
+    list(options?: CallOptions): AsyncGenerator<Repository, void>;
   };
   readonly approvals: {
     /** Lists approvals, newest first unless `order` is `oldest`. */
@@ -131,8 +147,11 @@ export interface BridgeClient {
       filter?: { state?: ApprovalState | undefined; taskId?: string | undefined; order?: "newest" | "oldest" | undefined },
       options?: CallOptions,
     ): AsyncGenerator<Approval, void>;
-    /** Approves or rejects a pending tool call. Rejects with `already_decided` if it was decided before. */
-    decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
+    /**
+     * Approves or rejects a pending tool call or budget. `raiseByUsd` raises the maximum of a budget; without it, each reached maximum
+     * grows by that of the dispatch. Rejects with `already_decided` if it was decided before.
+     */
+    decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: DecisionOptions): Promise<Approval>;
   };
   readonly attention: {
     /** Lists what needs a person; with `acknowledged`, the faults that were acknowledged and still exist instead. `limit`: of each kind. */
@@ -183,7 +202,7 @@ interface Redelivery {
 
 /** Maximum time of the check of an adapter. */
 const CHECK_MS = 30_000;
-/** Bridge limits a diff, including the wait for its turn, to 25 s. */
+/** Bridge limits a diff or a patch, including the wait for its turn, to 25 s. */
 const DIFF_MS = 30_000;
 
 /** Creates a client. Sends nothing before the first call. Throws a TypeError for an invalid URL. */
@@ -256,14 +275,19 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
         return sendForBytes({ path: `${pathOf(taskId)}/files/${encodePath(path)}`, signal });
       },
       diff: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/diff`, { waitMs: DIFF_MS, signal }),
+      async patch(taskId, { signal } = {}) {
+        const response = await sendForBytes({ path: `${pathOf(taskId)}/patch`, waitMs: DIFF_MS, signal });
+        return new Uint8Array(await response.arrayBuffer());
+      },
     },
+    repositories: { list: (options = {}) => list("/api/v2/repositories", {}, options) },
 
     approvals: {
       list: (filter = {}, options = {}) => list("/api/v2/approvals", filter, options),
-      decide: (approvalId, decision, reason, { signal } = {}) =>
+      decide: (approvalId, decision, reason, { signal, raiseByUsd } = {}) =>
         send(`/api/v2/approvals/${encodeURIComponent(approvalId)}`, {
           method: "POST",
-          body: { decision, reason },
+          body: { decision, reason, raiseByUsd },
           signal,
           // A retry could not distinguish its own earlier decision from one of another client.
           isRepeatable: false,

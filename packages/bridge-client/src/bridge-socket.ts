@@ -1,5 +1,5 @@
 import { pause } from "./backoff.ts";
-import type { CallOptions } from "./bridge-client.ts";
+import type { CallOptions, DecisionOptions } from "./bridge-client.ts";
 import { BridgeClientError } from "./bridge-client-error.ts";
 import { type ClientSettings, resolveSettings, type TokenSource } from "./client-settings.ts";
 import { connect } from "./connection.ts";
@@ -35,8 +35,11 @@ export interface BridgeSocket {
   /** Waits for the end of a run. A failed run does not reject the call; check `phase` and `result`. */
   result(runId: string, options?: CallOptions): Promise<RunResult>;
   status(runId: string, options?: CallOptions): Promise<RunStatus>;
-  /** Approves a tool call. Not retried: after `unreachable` it is unknown whether Bridge has recorded the decision. */
-  approve(call: WaitingCall, reason?: string, options?: CallOptions): Promise<void>;
+  /**
+   * Approves a tool call or a budget, whose maximum grows by `raiseByUsd`. Not retried: after `unreachable` it is unknown whether Bridge
+   * has recorded the decision.
+   */
+  approve(call: WaitingCall, reason?: string, options?: DecisionOptions): Promise<void>;
   /** Rejects a tool call. The runtime receives the reason. Not retried, like `approve`. */
   reject(call: WaitingCall, reason?: string, options?: CallOptions): Promise<void>;
   /** Cancels a run. Resolves to false if it had already ended. After a retry, false can also mean that the first attempt canceled it. */
@@ -78,8 +81,14 @@ export async function connectBridge(options: BridgeSocketOptions, { signal }: Ca
     return retry(act, { ...settings, isRepeatable, signal: callSignal });
   }
 
-  async function decide(decision: "approve" | "reject", { toolCallId, approvalId }: WaitingCall, reason?: string, call: CallOptions = {}) {
-    await send("tool.approve", { toolCallId, approvalId, decision, reason }, { ...call, isRepeatable: false });
+  async function decide(
+    decision: "approve" | "reject",
+    { toolCallId, approvalId }: WaitingCall,
+    reason?: string,
+    options: DecisionOptions = {},
+  ) {
+    const { raiseByUsd, ...call } = options;
+    await send("tool.approve", { toolCallId, approvalId, decision, reason, raiseByUsd }, { ...call, isRepeatable: false });
   }
 
   let waitingResults = 0;

@@ -1,4 +1,4 @@
-import type { ConnectionKind, CostSource, NormalizedUsage, TaskErrorCode } from "./wire.ts";
+import type { ApprovalKind, ConnectionKind, CostSource, NormalizedUsage, RepositoryOutcome, TaskErrorCode } from "./wire.ts";
 
 /** One call of a model. */
 export interface ModelCall {
@@ -53,13 +53,24 @@ interface EventData {
     spentTokens: number;
     maxTokens: number | null;
   };
-  "tool.approval_requested": { approvalId: string; toolCallId: string; toolName: string; input: unknown; expiresAt: string | null };
+  "tool.approval_requested": {
+    approvalId: string;
+    /** Absent in events of earlier versions, whose approvals are of the kind `tool`. */
+    kind?: ApprovalKind;
+    toolCallId: string;
+    toolName: string;
+    input: unknown;
+    expiresAt: string | null;
+  };
   "tool.approval_resolved": {
     approvalId: string;
+    kind?: ApprovalKind;
     toolCallId: string;
     decision: "approve" | "reject";
     by: string;
     reason: string | null;
+    /** By how many US dollars the maximum of a budget has grown; absent for tool calls. */
+    raiseByUsd?: number | null;
   };
   "execution.completed": {
     output: string | null;
@@ -71,6 +82,8 @@ interface EventData {
     durationMs: number;
     /** Absent in events of earlier versions. */
     connection?: ConnectionKind;
+    /** What the task has changed in its work tree of a repository. */
+    repository?: RepositoryOutcome;
   };
   "execution.failed": {
     error: string;
@@ -81,6 +94,8 @@ interface EventData {
     durationMs: number;
     /** Absent in events of earlier versions. */
     connection?: ConnectionKind;
+    /** What the task has changed in its work tree of a repository. */
+    repository?: RepositoryOutcome;
   };
   "callback.delivered": { attempts: number; status: number | null };
   "callback.dead": { attempts: number; lastStatus: number | null; lastError: string | null };

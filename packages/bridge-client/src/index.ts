@@ -1,6 +1,6 @@
 /** Client of Bridge, for Node 22.12 and newer and for browsers. */
 
-export type { BridgeClient, BridgeClientOptions, CallOptions } from "./bridge-client.ts";
+export type { BridgeClient, BridgeClientOptions, CallOptions, DecisionOptions } from "./bridge-client.ts";
 export { createBridgeClient } from "./bridge-client.ts";
 export { BridgeClientError, type FieldError } from "./bridge-client-error.ts";
 export { type BridgeSocket, type BridgeSocketOptions, connectBridge } from "./bridge-socket.ts";

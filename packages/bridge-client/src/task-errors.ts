@@ -103,8 +103,9 @@ export const taskErrors: Readonly<Record<TaskErrorCode, TaskErrorAdvice>> = {
     remedies: ["change_request"],
   },
   budget_exceeded: {
-    cause: "The runtime reached its own budget.",
-    advice: "Raise the budget in the settings of the runtime, or divide the task.",
+    cause: "The task reached the maximum of its dispatch, of a budget of the operator, or of its runtime.",
+    advice:
+      "Read `error`, which names the maximum. Raise `budget` in the dispatch, have the operator raise the budget, or divide the task.",
     remedies: ["change_request"],
   },
 };

@@ -57,6 +57,21 @@ export interface DispatchRequest {
     | undefined;
   /** Written to the workspace before the task starts: at most 100 files, 1 MiB in total. */
   files?: DispatchFile[] | undefined;
+  /** The task runs in a separate work tree of this repository. */
+  repository?:
+    | {
+        /** As the operator has set it. */
+        name: string;
+        /** Branch, tag or full commit id at which the task begins. Default: the ref that the operator has set. */
+        ref?: string | undefined;
+        /** Default: `bridge/<taskId>`. */
+        branch?: string | undefined;
+        /** What remains after the task: the branch (the default), the diff without the branch, or nothing. */
+        keep?: "branch" | "diff" | "none" | undefined;
+        /** Whether Bridge pushes the branch to the source of the repository. Default: false. */
+        push?: boolean | undefined;
+      }
+    | undefined;
   /** Time limit from the start of the task. Default: 600. */
   timeoutSeconds?: number | undefined;
   /** The maximum that the task and its child tasks may spend together. At least one maximum is required. */
@@ -64,7 +79,7 @@ export interface DispatchRequest {
     | {
         maxCostUsd?: number | undefined;
         maxTokens?: number | undefined;
-        /** At the maximum, the task fails with `budget_exceeded` (`stop`, the default), or waits for an approval. */
+        /** At the maximum, the task fails with `budget_exceeded` (`stop`, the default), or waits for an approval of the kind `budget`. */
         onReached?: "stop" | "ask" | undefined;
         /** Without a price of the model, the reservation counts as spent (`reserve`, the default), or the dispatch is rejected. */
         onUnknownCost?: "reserve" | "refuse" | undefined;
@@ -109,6 +124,17 @@ export interface AcceptedTask {
   agentId: string;
   state: TaskState;
   createdAt: string;
+  /** The repository of which the task gets a separate work tree; null if it gets none. Missing in earlier versions of Bridge. */
+  repository?: AcceptedRepository | null | undefined;
+}
+
+/** The repository of an accepted task. */
+export interface AcceptedRepository {
+  name: string;
+  ref: string;
+  branch: string;
+  /** The commit from which the task starts. Null if the fetch took too long or failed; then the task fetches again when it starts. */
+  baseCommit: string | null;
 }
 
 /** What a dispatch would do. */
@@ -134,6 +160,8 @@ export interface DispatchCheck {
       /** `models` is empty for the default of the runtime. `fault` is why the runtime would not answer. */
       runtimes: { provider: string; models: string[]; fault: string | null }[];
     } | null;
+    /** Missing in earlier versions of Bridge. */
+    repository?: AcceptedRepository | null;
     warnings: string[];
   } | null;
 }
@@ -183,6 +211,28 @@ export interface ExecutionResult {
   connection: ConnectionKind;
   /** Absent if the dispatch has neither `fallbacks` nor `retry`. */
   attempts?: Attempt[] | undefined;
+  /** Absent if the task has no separate work tree. */
+  repository?: RepositoryOutcome | undefined;
+}
+
+/** What a task has changed in its work tree of a repository. */
+export interface RepositoryOutcome {
+  name: string;
+  branch: string;
+  /** Null if no tree was created. */
+  baseCommit: string | null;
+  /** The commit that contains all changes. */
+  headCommit: string | null;
+  commits: number;
+  files: number;
+  insertions: number;
+  deletions: number;
+  pushed: boolean;
+  /** Why a requested push failed. */
+  pushError?: string | undefined;
+  conflicts: null;
+  /** Why the changes are not stored completely. */
+  error?: string | undefined;
 }
 
 /** An attempt of a task, or a candidate that was skipped. */
@@ -211,6 +261,8 @@ export interface ListedTask {
   waitingOn: "queue" | "quota" | "budget" | "cooldown" | "approval" | "runtime" | null;
   /** What a queued task waits for; null if it is not queued. */
   queuedBecause: "slot" | "session" | "quota" | "budget" | "node" | "tag" | "cooldown" | null;
+  /** Names of the budgets without room, if the task waits for one; otherwise empty. */
+  waitingForBudgets: string[];
   /** Name of the node that runs or ran the task, or of the only one that may start it; null with SQLite. */
   node: string | null;
   /** The first line of the message, at most 120 characters. */
@@ -242,6 +294,26 @@ export interface ListedTask {
   metadata: JsonObject | null;
   /** Number of child tasks, without their child tasks. */
   childCount: number;
+  /** Null if the task has no separate work tree. */
+  repository: TaskRepository | null;
+}
+
+/** The repository of which a task has a separate work tree, and what it has changed. Null until the task ends, except for the base. */
+export interface TaskRepository {
+  name: string;
+  branch: string;
+  /** Null until it is known. */
+  baseCommit: string | null;
+  /** The commit that contains all changes. */
+  headCommit: string | null;
+  commits: number | null;
+  files: number | null;
+  insertions: number | null;
+  deletions: number | null;
+  pushed: boolean | null;
+  pushError: string | null;
+  /** Why the changes are not stored completely. */
+  error: string | null;
 }
 
 /** A task with its result, which is null until the task has ended. */
@@ -304,17 +376,21 @@ export interface TaskFilter {
   search?: string | undefined;
 }
 
-/** A tool call that waits or waited for approval. */
+/** A tool call, or a task at the maximum of its budget, that waits or waited for approval. */
 export interface Approval {
   approvalId: string;
+  /** Absent in responses of earlier versions, whose approvals are of the kind `tool`. */
+  kind: ApprovalKind;
   taskId: string;
   agentId: string;
   provider: string;
   /** The first line of the task's message; null if it has none. */
   title: string | null;
-  /** Unique within the task. */
+  /** Unique within the task. The id of the approval for a budget. */
   toolCallId: string;
+  /** `budget` for a budget. */
   toolName: string;
+  /** The input of the tool, or a `BudgetQuestion`. */
   input: unknown;
   /** The input is cut. */
   inputTruncated: boolean;
@@ -326,6 +402,17 @@ export interface Approval {
   expiresAt: string | null;
   decidedBy: string | null;
   reason: string | null;
+  /** By how many US dollars the approval has raised the maximum of a budget; null if it has not. */
+  raiseByUsd: number | null;
+}
+/** What an approval decides. More kinds may follow. */
+export type ApprovalKind = "tool" | "budget";
+/** The `input` of an approval of the kind `budget`. Null: unknown, or no maximum. */
+export interface BudgetQuestion {
+  spentUsd: number | null;
+  maxCostUsd: number | null;
+  spentTokens: number | null;
+  maxTokens: number | null;
 }
 export type ApprovalState = "pending" | "approved" | "rejected";
 
@@ -402,6 +489,19 @@ export interface Budget {
   /** Queued tasks for which the budget has no room. */
   waitingTasks: number;
   state: "ok" | "warning" | "reached";
+}
+
+/** A repository of which tasks can have a work tree. */
+export interface Repository {
+  name: string;
+  /** The branch, tag or commit from which tasks start by default. */
+  defaultRef: string;
+  /** Whether a dispatch may have `push`, with which Bridge pushes the branch to the source. */
+  push: boolean;
+  /** Null if the node that answers has not fetched it. */
+  lastFetchAt: string | null;
+  /** The stored branches of tasks. */
+  branches: { name: string; taskId: string; headCommit: string }[];
 }
 
 /** The types of events that webhooks can get. */

@@ -107,7 +107,7 @@ test("events of a task have the data that their type declares", async () => {
     model: "small",
     durationMs: expect.any(Number),
     connection: "in-process",
-  } satisfies Required<Omit<DataOf<"execution.completed">, "truncated">>);
+  } satisfies Required<Omit<DataOf<"execution.completed">, "repository" | "truncated">>);
   expect(await collect(client.events(taskId, { after: events.at(-2)?.id }))).toEqual([events.at(-1)]);
   expect(await collect(client.events(taskId, { after: events.at(-1)?.id }))).toEqual([]);
 });
@@ -235,12 +235,31 @@ test("approvals decides a pending tool call", async () => {
   }
   expect(seen.find(({ type }) => type === "tool.approval_resolved")?.data).toEqual({
     approvalId: expect.any(String),
+    kind: "tool",
     toolCallId: "call-1",
     decision: "reject",
     by: "alpha",
     reason: "Too risky.",
   } satisfies Omit<DataOf<"tool.approval_resolved">, "truncated">);
   expect(await collect(client.approvals.list({ state: "pending" }))).toEqual([]);
+});
+
+test("approvals raises the maximum of a task", async () => {
+  const { taskId } = await client.dispatch({ ...task, message: "spend", budget: { maxCostUsd: 0.5, onReached: "ask" } });
+  const seen: BridgeEvent[] = [];
+  for await (const event of client.events(taskId)) {
+    seen.push(event);
+    if (event.type !== "tool.approval_requested") continue;
+    const { approvalId, kind, input } = event.data;
+    expect({ kind, input }).toEqual({
+      kind: "budget",
+      input: { spentUsd: 0.6, maxCostUsd: 0.5, spentTokens: 600, maxTokens: null },
+    });
+    const decided = await client.approvals.decide(approvalId, "approve", undefined, { raiseByUsd: 0.25 });
+    expect(decided).toMatchObject({ approvalId, kind: "budget", state: "approved", raiseByUsd: 0.25 });
+  }
+  expect(seen.find(({ type }) => type === "tool.approval_resolved")?.data).toMatchObject({ kind: "budget", raiseByUsd: 0.25 });
+  expect(await client.getTask(taskId)).toMatchObject({ state: "completed", result: { output: "allowed" } });
 });
 
 test("files lists and downloads the files of a task", async () => {

@@ -78,6 +78,18 @@ test.each(["approve", "reject"] as const)("a waiting tool call can be decided: %
   expect((await client.result(runId)).result.output).toBe(decision);
 });
 
+test("an approval raises the maximum of a run", async () => {
+  const client = await connect();
+  const { runId } = await client.run({ ...run, input: "spend", budget: { maxCostUsd: 0.5, onReached: "ask" } });
+  const raises: unknown[] = [];
+  for await (const event of client.follow(runId)) {
+    if (event.type === "tool.approval_requested") await client.approve(event.data, undefined, { raiseByUsd: 0.25 });
+    if (event.type === "tool.approval_resolved") raises.push(event.data.raiseByUsd);
+  }
+  expect(raises).toEqual([0.25]);
+  expect((await client.result(runId)).result.output).toBe("allowed");
+});
+
 test("a run can be cancelled once", async () => {
   const client = await connect();
   const { runId } = await client.run({ ...run, input: "wait" });

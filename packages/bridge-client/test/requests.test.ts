@@ -68,6 +68,15 @@ test.each([
   expect(requests).toHaveLength(1);
 });
 
+test("the patch of a task has the exact bytes, and is requested again if Bridge defers it", async () => {
+  const patch = Buffer.from("From 91bd04\nna\xefve\r\n\0", "latin1");
+  const { url, requests } = await startScriptedServer(problem(503, "overloaded", { "retry-after": "0" }), (response) =>
+    response.writeHead(200, { "content-type": "text/x-patch" }).end(patch),
+  );
+  expect(Buffer.from(await createBridgeClient({ url, ...quick }).files.patch("fix/1"))).toEqual(patch);
+  expect(requests.map(({ target }) => target)).toEqual(Array(2).fill("/api/v2/tasks/fix%2F1/patch"));
+});
+
 test("a decision is not retried when its response is lost", async () => {
   const lost = await startScriptedServer(hangUp);
   const deciding = createBridgeClient({ url: lost.url, ...quick }).approvals.decide("apr_1", "approve");

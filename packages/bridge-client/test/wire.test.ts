@@ -21,6 +21,7 @@ import type {
   Identity,
   ListedTask,
   NormalizedUsage,
+  Repository,
   ServiceInfo,
   Task,
   TaskAgent,
@@ -109,7 +110,14 @@ describe("the client's types are the server's", () => {
 /** All keys of a type. The compiler reports missing and extra keys. */
 type Keys<T> = Record<keyof T, true>;
 const keys = {
-  AcceptedTask: { taskId: true, provider: true, agentId: true, state: true, createdAt: true } satisfies Keys<AcceptedTask>,
+  AcceptedTask: {
+    taskId: true,
+    provider: true,
+    agentId: true,
+    state: true,
+    createdAt: true,
+    repository: true,
+  } satisfies Keys<AcceptedTask>,
   Adapter: {
     provider: true,
     health: true,
@@ -138,7 +146,7 @@ const keys = {
       runsOn: true,
       labels: true,
     },
-    ...{ bridgeInput: true, responderInput: true, budget: true },
+    ...{ bridgeInput: true, responderInput: true, budget: true, repository: true },
   } satisfies Keys<DispatchRequest>,
   Budget: {
     ...{ name: true, scope: true, per: true, periodStart: true, periodEnd: true, maxCostUsd: true, maxTokens: true, spentUsd: true },
@@ -170,11 +178,12 @@ const keys = {
       runsOn: true,
       labels: true,
     },
-    ...{ bridgeInput: true, responderInput: true, budget: true },
+    ...{ bridgeInput: true, responderInput: true, budget: true, repository: true },
   } satisfies Keys<TaskRequest["request"]>,
   TaskRequest: { request: true, masked: true } satisfies Keys<TaskRequest>,
   TaskAgent: { agentId: true, provider: true, tasks: true, lastActivityAt: true, node: true } satisfies Keys<TaskAgent>,
   TaskDiff: { commit: true, directory: true, diff: true, diffBase64: true, truncated: true, omitted: true } satisfies Keys<TaskDiff>,
+  Repository: { name: true, defaultRef: true, push: true, lastFetchAt: true, branches: true } satisfies Keys<Repository>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
   Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
   ServiceInfo: { name: true, version: true, description: true, callbackRetries: true, links: true } satisfies Keys<ServiceInfo>,

@@ -12,6 +12,10 @@ const JSON_FIELDS = ["metadata", "bridgeInput", "responderInput"] as const;
 /** Fields of the input of a council, which have fields in the form. `domains` and `providers` are lists, separated by commas. */
 const COUNCIL_FIELDS = ["task_description", "scope", "task_type", "intensity", "domains", "provider", "providers"] as const;
 const LISTS: readonly string[] = ["domains", "providers"];
+/** Fields of `repository` that have fields in the form. */
+const REPOSITORY_FIELDS = ["name", "ref", "branch"] as const;
+/** Values of the other fields of `repository`, which a stored request has even if its dispatch omitted them. */
+const REPOSITORY_DEFAULTS: Readonly<Record<string, unknown>> = { keep: "branch", push: false };
 
 /** Names of the fields, as the form shows them. */
 export const fieldLabels: Readonly<Record<string, string>> = {
@@ -22,6 +26,7 @@ export const fieldLabels: Readonly<Record<string, string>> = {
   approvals: "Approvals",
   model: "Model",
   timeoutSeconds: "Time limit in seconds",
+  maxCostUsd: "Maximum cost in US dollars",
   output: "Output",
   outputPath: "Output file",
   outputSchema: "JSON Schema of the output",
@@ -32,6 +37,9 @@ export const fieldLabels: Readonly<Record<string, string>> = {
   metadata: "Metadata",
   bridgeInput: "Input of the adapter",
   responderInput: "Input of the responder",
+  "repository.name": "Repository",
+  "repository.ref": "Start from",
+  "repository.branch": "Branch of the task",
   others: "Other fields of the dispatch",
   "council.task_description": "Task",
   "council.scope": "Scope",
@@ -71,6 +79,9 @@ export function buildDispatch(values: FormValues, kind: FormKind = "agent"): Bui
     if (get(name).trim() !== "") body[name] = name === "message" ? get(name) : get(name).trim();
   for (const name of CHOICE_FIELDS) if (get(name) !== "") body[name] = get(name);
   if (get("timeoutSeconds").trim() !== "") body["timeoutSeconds"] = Number(get("timeoutSeconds"));
+  if (get("maxCostUsd").trim() !== "") body["budget"] = { maxCostUsd: Number(get("maxCostUsd")) };
+  const repository = readFields(values, "repository.", REPOSITORY_FIELDS);
+  if (Object.keys(repository).length > 0) body["repository"] = repository;
   const output = buildOutput(get("output"), get("outputPath"), () => parse("outputSchema"));
   if (output !== undefined) body["outputStrategy"] = output;
   for (const name of JSON_FIELDS.filter(isShown)) {
@@ -82,10 +93,14 @@ export function buildDispatch(values: FormValues, kind: FormKind = "agent"): Bui
 }
 
 function buildCouncil(values: FormValues): Record<string, unknown> {
-  const entries = COUNCIL_FIELDS.map((name) => [name, (values[`council.${name}`] ?? "").trim()] as const).filter(
-    ([, value]) => value !== "",
-  );
+  const entries = Object.entries(readFields(values, "council.", COUNCIL_FIELDS));
   return Object.fromEntries(entries.map(([name, value]) => [name, LISTS.includes(name) ? splitList(value) : value]));
+}
+
+/** Returns the fields of a group that are not empty. */
+function readFields(values: FormValues, prefix: string, names: readonly string[]): Record<string, string> {
+  const entries = names.map((name) => [name, (values[prefix + name] ?? "").trim()] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ""));
 }
 
 /** Splits a list of the form into its entries. */
@@ -105,6 +120,8 @@ export function toFormValues(request: Record<string, unknown>): FormValues {
   const known: readonly string[] = [...TEXT_FIELDS, ...CHOICE_FIELDS];
   for (const [name, value] of Object.entries(rest)) {
     if (known.includes(name) && typeof value === "string") values[name] = value;
+    else if (name === "budget" && hasOnlyCost(value)) values["maxCostUsd"] = String(value.maxCostUsd);
+    else if (name === "repository" && isPlainRepository(value)) Object.assign(values, toRepositoryValues(value));
     else if (name === "bridgeInput") Object.assign(values, toCouncilValues(value), { bridgeInput: JSON.stringify(value, null, 2) });
     else if ((JSON_FIELDS as readonly string[]).includes(name)) values[name] = JSON.stringify(value, null, 2);
     else others[name] = value;
@@ -114,6 +131,20 @@ export function toFormValues(request: Record<string, unknown>): FormValues {
   Object.assign(values, { output: type, outputPath: path, ...(schema !== undefined && { outputSchema: JSON.stringify(schema, null, 2) }) });
   if (Object.keys(others).length > 0) values["others"] = JSON.stringify(others, null, 2);
   return values;
+}
+
+/** Whether a repository is one that the form can show. */
+function isPlainRepository(repository: unknown): repository is Record<string, unknown> {
+  const known: readonly string[] = REPOSITORY_FIELDS;
+  return Object.entries(repository ?? {}).every(([name, value]) => known.includes(name) || REPOSITORY_DEFAULTS[name] === value);
+}
+
+const toRepositoryValues = (repository: Record<string, unknown>): FormValues =>
+  Object.fromEntries(REPOSITORY_FIELDS.map((name) => [`repository.${name}`, String(repository[name] ?? "")]));
+
+/** Whether a budget is one that the form can show. */
+function hasOnlyCost(budget: unknown): budget is { maxCostUsd: number } {
+  return JSON.stringify(Object.keys(budget ?? {})) === '["maxCostUsd"]';
 }
 
 function toCouncilValues(input: unknown): FormValues {
@@ -135,6 +166,9 @@ export function fieldOf(path: string, kind: FormKind = "agent"): string | null {
   if (kind === "council" && first === "bridgeInput")
     return (COUNCIL_FIELDS as readonly string[]).includes(second) ? `council.${second}` : "council.others";
   if (first === "outputStrategy") return second === "path" ? "outputPath" : second === "schema" ? "outputSchema" : "output";
+  if (path === "budget.maxCostUsd") return "maxCostUsd";
+  if (first === "repository" && (REPOSITORY_FIELDS as readonly string[]).includes(second || "name"))
+    return `repository.${second || "name"}`;
   const known: readonly string[] = [
     ...TEXT_FIELDS,
     ...CHOICE_FIELDS,

@@ -36,8 +36,11 @@ const queueReasons: Readonly<Record<string, string>> = {
 };
 
 /** Explains why a task is queued; empty if it is not. */
-export const explainQueue = (task: Pick<ListedTask, "queuedBecause">): string =>
-  task.queuedBecause === null ? "" : (queueReasons[task.queuedBecause] ?? `waits: ${task.queuedBecause}`);
+export function explainQueue({ queuedBecause, waitingForBudgets = [] }: Pick<ListedTask, "queuedBecause" | "waitingForBudgets">): string {
+  if (queuedBecause === null) return "";
+  const names = waitingForBudgets.length === 0 ? "" : `: ${waitingForBudgets.join(", ")}`;
+  return `${queueReasons[queuedBecause] ?? `waits: ${queuedBecause}`}${names}`;
+}
 
 /** Names the error of a failed task, after a separator; empty if it has not failed. */
 export const explainEnd = ({ state, errorCode }: Pick<ListedTask, "state" | "errorCode">): string =>

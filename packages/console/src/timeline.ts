@@ -20,6 +20,7 @@ export interface ToolCall {
 
 interface Approval {
   approvalId: string;
+  kind: "tool" | "budget";
   requestedAt: string;
   /** Null while the call waits. */
   resolvedAt: string | null;
@@ -111,22 +112,19 @@ export function createTimeline(markedEventId: string | null = null) {
       case "assistant.text_discarded":
         discardText(turns.list);
         return null;
-      case "tool.invoked": {
-        const call = findCall(at, event.data);
-        call.isTruncated ||= event.data.truncated === true;
-        return call;
-      }
-      case "tool.completed": {
-        const call = completeCall(at, event.data);
-        call.isTruncated ||= event.data.truncated === true;
-        return call;
-      }
+      case "tool.invoked":
+        return noteTruncated(findCall(at, event.data), event.data.truncated);
+      case "tool.completed":
+        return noteTruncated(completeCall(at, event.data), event.data.truncated);
       case "tool.approval_requested":
         return Object.assign(findCall(at, event.data), { approval: newApproval(at, event.data) });
       case "tool.approval_resolved": {
         const { toolCallId, decision, by, reason } = event.data;
         const call = calls.get(toolCallId);
         if (call?.approval != null) Object.assign(call.approval, { decision, by, reason, resolvedAt: at });
+        // No tool call follows.
+        if (event.data.kind === "budget" && call !== undefined)
+          return completeCall(at, { ...call, output: null, isError: decision === "reject" });
         return call ?? null;
       }
       case "execution.progress":
@@ -169,6 +167,11 @@ export function createTimeline(markedEventId: string | null = null) {
   };
 }
 
+function noteTruncated(call: ToolCall, isTruncated = false): ToolCall {
+  call.isTruncated ||= isTruncated;
+  return call;
+}
+
 /** Creates the list of turns. */
 function createTurns(hasOpenCalls: () => boolean) {
   const list: Turn[] = [];
@@ -206,8 +209,11 @@ const newCall = (invokedAt: string, named: Pick<ToolCall, "toolCallId" | "toolNa
   ...{ isError: false, isCutOff: false, isTruncated: false, approval: null },
 });
 
-const newApproval = (requestedAt: string, { approvalId, expiresAt }: Pick<Approval, "approvalId" | "expiresAt">): Approval => ({
-  ...{ approvalId, requestedAt, resolvedAt: null },
+const newApproval = (
+  requestedAt: string,
+  { approvalId, kind = "tool", expiresAt }: Pick<Approval, "approvalId" | "expiresAt"> & Partial<Pick<Approval, "kind">>,
+): Approval => ({
+  ...{ approvalId, kind, requestedAt, resolvedAt: null },
   ...{ expiresAt, decision: null, by: null, reason: null },
 });
 

@@ -33,6 +33,27 @@ test("a stored request becomes the fields of the form and the same dispatch agai
   expect(buildDispatch(toFormValues(request))).toEqual({ body: again, errors: [] });
 });
 
+test("a maximum cost is the budget of the dispatch, and a budget with other fields is kept as JSON", () => {
+  expect(buildDispatch({ maxCostUsd: "2.5" }).body).toEqual({ budget: { maxCostUsd: 2.5 } });
+  expect(toFormValues({ budget: { maxCostUsd: 2.5 } })).toMatchObject({ maxCostUsd: "2.5" });
+  const budget = { maxCostUsd: 2.5, maxTokens: 1000 };
+  expect(buildDispatch(toFormValues({ budget })).body).toEqual({ budget });
+  expect(["budget.maxCostUsd", "budget.maxTokens"].map((path) => fieldOf(path))).toEqual(["maxCostUsd", null]);
+});
+
+test("a repository has fields, and one with other values is kept as JSON", () => {
+  const repository = { name: "web", ref: "main", branch: "bridge/x" };
+  expect(buildDispatch({ "repository.name": "web", "repository.ref": " ", "repository.branch": "" }).body).toEqual({
+    repository: { name: "web" },
+  });
+  expect(buildDispatch(toFormValues({ repository: { ...repository, keep: "branch", push: false } })).body).toEqual({ repository });
+  const others = { ...repository, keep: "none", push: false };
+  expect(buildDispatch(toFormValues({ repository: others })).body).toEqual({ repository: others });
+  expect(["repository", "repository.ref", "repository.branch", "repository.keep"].map((path) => fieldOf(path))).toEqual([
+    ...["repository.name", "repository.ref", "repository.branch", null],
+  ]);
+});
+
 test("the program for a dispatch contains its fields, with their quotes escaped", () => {
   const program = toTypeScript("http://127.0.0.1:8787/", { agentId: "writer", message: `Say "hi" and 'this'.` });
   expect(program).toContain('createBridgeClient({ url: "http://127.0.0.1:8787/"');

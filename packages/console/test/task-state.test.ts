@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { activities, findActivity } from "../src/task-state.ts";
+import { activities, explainQueue, findActivity } from "../src/task-state.ts";
 
 const now = Date.parse("2026-11-23T12:00:00Z");
 const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString();
@@ -19,4 +19,13 @@ test("every activity has its own sign and label, because color alone shows nothi
   const all = Object.values(activities);
   expect(new Set(all.map(({ sign }) => sign)).size).toBe(all.length);
   expect(new Set(all.map(({ label }) => label)).size).toBe(all.length);
+});
+
+test("a queued task names the budgets that have no room for it", () => {
+  const queued = { queuedBecause: "budget", waitingForBudgets: ["day", "nightly"] } as const;
+  expect(explainQueue({ ...queued, waitingForBudgets: [...queued.waitingForBudgets] })).toBe(
+    "waits, because a budget has no room for it: day, nightly",
+  );
+  expect(explainQueue({ queuedBecause: "slot", waitingForBudgets: [] })).toBe("waits for a free slot of the adapter");
+  expect(explainQueue({ queuedBecause: null, waitingForBudgets: [] })).toBe("");
 });

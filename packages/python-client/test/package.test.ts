@@ -48,7 +48,14 @@ describe("the types of the client", () => {
   const names: Record<string, string> = { Dispatch: "DispatchRequest" };
   const described = ["Dispatch", "AcceptedTask", "ListedTask", "Task", "CallbackDelivery", "ExecutionResult", "CancelledTask"];
   described.push("DispatchCheck", "Approval", "Callback", "CallbackDetails", "CallbackAttempt", "CallbackBody", "Identity", "TaskFile");
-  described.push("TaskDiff", "Adapter", ...Object.keys(schemas).filter((name) => /(?<!Stream)Event$/.test(name) && name !== "Event"));
+  described.push(
+    "Repository",
+    "TaskRepository",
+    "RepositoryOutcome",
+    "TaskDiff",
+    "Adapter",
+    ...Object.keys(schemas).filter((name) => /(?<!Stream)Event$/.test(name) && name !== "Event"),
+  );
 
   function expectFields(type: object | undefined, name: string, { properties, required = [] }: Schema): void {
     const optional = Object.keys(properties).filter((field) => !required.includes(field));

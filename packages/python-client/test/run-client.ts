@@ -37,13 +37,16 @@ const calls: Record<string, (bridge: BridgeClient, given: Given) => Promise<unkn
   listDomains: async (bridge, { workspace }) => (await bridge.listDomains(workspace)).domains,
   checkAdapter: (bridge, { provider }) => bridge.checkAdapter(provider),
   "approvals.list": (bridge, { filter }) => collect(bridge.approvals.list(filter)),
-  "approvals.decide": (bridge, { approvalId, decision, reason }) => bridge.approvals.decide(approvalId, decision, reason),
+  "approvals.decide": (bridge, { approvalId, decision, reason, raiseByUsd }) =>
+    bridge.approvals.decide(approvalId, decision, reason, { raiseByUsd }),
   "callbacks.list": (bridge, { filter }) => collect(bridge.callbacks.list(filter)),
   "callbacks.get": (bridge, { taskId }) => bridge.callbacks.get(taskId),
   "callbacks.redeliver": (bridge, { taskId }) => bridge.callbacks.redeliver(taskId),
   "files.list": async (bridge, { taskId }) => (await bridge.files.list(taskId)).files,
   "files.download": async (bridge, { taskId, path }) => (await bridge.files.download(taskId, path)).text(),
   "files.diff": (bridge, { taskId }) => bridge.files.diff(taskId),
+  "files.patch": async (bridge, { taskId }) => new TextDecoder().decode(await bridge.files.patch(taskId)),
+  "repositories.list": (bridge) => collect(bridge.repositories.list()),
   verifyCallback: (_, { headers, body, secrets }) => verifyCallback(headers, body, secrets),
 };
 

@@ -76,7 +76,7 @@ SYNC_CALLS: dict[str, Callable[[BridgeClient, dict[str, Any]], Any]] = {
     "checkAdapter": lambda bridge, given: bridge.check_adapter(given["provider"]),
     "approvals.list": lambda bridge, given: list(bridge.approvals.list(given.get("filter"))),
     "approvals.decide": lambda bridge, given: bridge.approvals.decide(
-        given["approvalId"], given["decision"], given.get("reason")
+        given["approvalId"], given["decision"], given.get("reason"), given.get("raiseByUsd")
     ),
     "callbacks.list": lambda bridge, given: list(bridge.callbacks.list(given.get("filter"))),
     "callbacks.get": lambda bridge, given: bridge.callbacks.get(given["taskId"]),
@@ -84,6 +84,8 @@ SYNC_CALLS: dict[str, Callable[[BridgeClient, dict[str, Any]], Any]] = {
     "files.list": lambda bridge, given: list(bridge.files.list(given["taskId"])),
     "files.download": lambda bridge, given: bridge.files.download(given["taskId"], given["path"]).decode(),
     "files.diff": lambda bridge, given: bridge.files.diff(given["taskId"]),
+    "files.patch": lambda bridge, given: bridge.files.patch(given["taskId"]).decode(),
+    "repositories.list": lambda bridge, given: list(bridge.repositories.list()),
     "verifyCallback": lambda bridge, given: verify(given),
 }
 
@@ -122,13 +124,14 @@ ASYNC_CALLS: dict[str, Callable[[AsyncBridgeClient, dict[str, Any]], Any]] = {
     "checkAdapter": lambda bridge, given: bridge.check_adapter(given["provider"]),
     "approvals.list": lambda bridge, given: collect(bridge.approvals.list(given.get("filter"))),
     "approvals.decide": lambda bridge, given: bridge.approvals.decide(
-        given["approvalId"], given["decision"], given.get("reason")
+        given["approvalId"], given["decision"], given.get("reason"), given.get("raiseByUsd")
     ),
     "callbacks.list": lambda bridge, given: collect(bridge.callbacks.list(given.get("filter"))),
     "callbacks.get": lambda bridge, given: bridge.callbacks.get(given["taskId"]),
     "callbacks.redeliver": lambda bridge, given: bridge.callbacks.redeliver(given["taskId"]),
     "files.list": lambda bridge, given: collect(bridge.files.list(given["taskId"])),
     "files.diff": lambda bridge, given: bridge.files.diff(given["taskId"]),
+    "repositories.list": lambda bridge, given: collect(bridge.repositories.list()),
 }
 
 
@@ -145,6 +148,8 @@ async def call_async(message: dict[str, Any]) -> Any:
             return verify(given)
         if message["call"] == "files.download":
             return (await bridge.files.download(given["taskId"], given["path"])).decode()
+        if message["call"] == "files.patch":
+            return (await bridge.files.patch(given["taskId"])).decode()
         if message["call"] != "events":
             return await ASYNC_CALLS[message["call"]](bridge, given)
         gaps: list[Any] = []

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { startWordModel, wordServers } from "../../../test/scenarios/word-model.ts";
 import { type BridgeProgram, startBridgeProgram } from "../../../test/support/bridge-program.ts";
 import { findFreePort } from "../../../test/support/find-free-port.ts";
 import { startReceiver } from "../../../test/support/start-receiver.ts";
@@ -81,15 +82,16 @@ describe("the scenario", () => {
 async function runScenario(client: Client): Promise<unknown[]> {
   const dataDir = await temporaryDirectory();
   const port = await findFreePort();
+  const { settings } = await startWordModel();
   const receiver = await startReceiver((response) => response.writeHead(204).end());
   const gate = path.join(dataDir, "gate");
-  const values = new Map<string, unknown>(Object.entries({ receiver: receiver.origin, secret, gate, question }));
+  const values = new Map<string, unknown>(Object.entries({ receiver: receiver.origin, secret, gate, question, wordServers }));
   const background = new Map<string, BackgroundCall>();
   const transcript: unknown[] = [];
   const normalize = createNormalizer(receiver.origin, gate);
   const options = { url: `http://127.0.0.1:${port}`, token, retryDelayMs: 20, patienceMs: 60_000, silenceMs: 31_000 };
   const resolve = (given: unknown): unknown => replaceReferences(given, values);
-  let bridge: BridgeProgram = await startBridge(dataDir, port);
+  let bridge: BridgeProgram = await startBridge(dataDir, port, settings);
 
   function record(title: string, outcome: Outcome, expected: { expect?: unknown; fails?: object; varies?: true }): unknown {
     if (!expected.varies) transcript.push({ title, outcome: normalize(outcome) });
@@ -128,17 +130,18 @@ async function runScenario(client: Client): Promise<unknown[]> {
       bridge.signal("SIGKILL");
       await bridge.exited;
     } else {
-      bridge = await startBridge(dataDir, port);
+      bridge = await startBridge(dataDir, port, settings);
     }
   }
   return transcript;
 }
 
-const startBridge = (dataDir: string, port: number): Promise<BridgeProgram> =>
+const startBridge = (dataDir: string, port: number, settings: Record<string, string>): Promise<BridgeProgram> =>
   startBridgeProgram(dataDir, {
+    ...settings,
     BRIDGE_PORT: String(port),
     BRIDGE_GATEWAY_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
-    BRIDGE_ADAPTERS: "command,acp:asker",
+    BRIDGE_ADAPTERS: "vercel-ai,command,acp:asker",
     BRIDGE_COMMAND: JSON.stringify([process.execPath, path.join(programs, "gated-agent.js")]),
     BRIDGE_ACP_AGENTS: JSON.stringify({ asker: [process.execPath, path.join(programs, "acp-agent.js")] }),
     BRIDGE_CALLBACK_SECRETS: secret,
@@ -180,7 +183,8 @@ function createNormalizer(origin: string, gate: string): (outcome: Outcome) => u
       if (VARIABLE.test(name) && field !== null) return `<${name}>`;
       if (name === "state" && (field === "queued" || field === "running")) return "<active>";
       // The epoch of the database is random, as are generated task ids.
-      return typeof field === "string" ? field.replace(/^[0-9a-f]{8,}(-\d+)?$/, replaceId) : field;
+      // The call of an approval of the kind budget is named after it.
+      return typeof field === "string" ? field.replace(/^apr_.*$/, "<approval>").replace(/^[0-9a-f]{8,}(-\d+)?$/, replaceId) : field;
     });
     return JSON.parse(text.replaceAll(origin, "<receiver>").replaceAll(gate, "<gate>")) as unknown;
   };

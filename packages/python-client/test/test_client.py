@@ -44,6 +44,26 @@ class ClientTest(unittest.TestCase):
         self.assertEqual([request.headers["authorization"] for request in requests], ["Bearer one", "Bearer two"])
         self.assertEqual(requests[1].headers["prefer"], "wait=2")
 
+    def test_lists_repositories_and_returns_the_exact_bytes_of_a_patch(self) -> None:
+        patch = b"From 91bd04\nna\xefve\r\n\0"
+        repository = {"name": "web", "defaultRef": "main", "push": False, "lastFetchAt": None, "branches": []}
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            if request.url.path == "/api/v2/repositories":
+                return httpx.Response(200, json={"data": [repository], "meta": {"nextCursor": None}})
+            self.assertEqual(request.url.raw_path, b"/api/v2/tasks/fix%2F1/patch")
+            return httpx.Response(200, content=patch)
+
+        async def read_async() -> Any:
+            async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as http_client:
+                bridge = AsyncBridgeClient("http://host", token="secret", http_client=http_client)
+                return [entry async for entry in bridge.repositories.list()], await bridge.files.patch("fix/1")
+
+        with httpx.Client(transport=httpx.MockTransport(answer)) as http_client:
+            bridge = BridgeClient("http://host", token="secret", http_client=http_client)
+            self.assertEqual((list(bridge.repositories.list()), bridge.files.patch("fix/1")), ([repository], patch))
+        self.assertEqual(asyncio.run(read_async()), ([repository], patch))
+
     def test_fails_at_once_at_an_address_that_has_never_answered_and_retries_once_it_has(self) -> None:
         answers: list[bool] = []
 

@@ -4,7 +4,7 @@ import type { Metrics } from "../../metrics.ts";
 import type { AvailableAdapters, Runner } from "../../registry/available-adapters.ts";
 import type { ParsedDispatch } from "../../requests/parse-dispatch.ts";
 import type { Store } from "../../store/store.ts";
-import type { Task, TaskRequest, TraceContext } from "../../task.ts";
+import type { Task, TraceContext } from "../../task.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
@@ -12,6 +12,7 @@ import { needsOf, type RequestCheck } from "./check-request.ts";
 import type { SpendingCheck } from "./check-spending.ts";
 import { type ChosenCandidate, createCandidateChoice } from "./choose-candidate.ts";
 import { createProviderChoice } from "./choose-provider.ts";
+import type { RepositoryChoice } from "./choose-repository.ts";
 
 /** The sender of a dispatch. */
 export interface Caller extends TraceContext {
@@ -26,6 +27,7 @@ interface AdmissionOptions {
   workspaces: Workspaces;
   checkRequest: RequestCheck;
   spending: SpendingCheck;
+  repositoryChoice: RepositoryChoice;
   /** The id of the node on which an agent lives; null if its tasks may start on any node. */
   findPlace(tenant: string, agentId: string): Promise<string | null>;
   metrics: Metrics;
@@ -45,14 +47,14 @@ const queueFullText: Readonly<Record<QueueOwner, string>> = {
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, spending, metrics, scheduler, enqueue, isRefusing } = options;
+  const { store, spending, repositoryChoice, metrics, scheduler, enqueue, isRefusing } = options;
   const chooseProvider = createProviderChoice(options);
   const chooseCandidate = createCandidateChoice(options);
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
     // Until its insert finds the earlier task, a repeated dispatch counts as queued, and unneeded slots would be claimed for it.
-    const isLookedUp = hasSlowChecks(dispatch.request) || scheduler.isSlotAwaited();
+    const isLookedUp = hasSlowChecks(dispatch) || scheduler.isSlotAwaited();
     const earlier = isLookedUp ? await findEarlierTask(dispatch, caller.tenant) : null;
     if (earlier !== null) return replay(earlier, dispatch);
     let stored: { task: Task; inserted: boolean };
@@ -74,13 +76,13 @@ export function createAdmission(options: AdmissionOptions) {
   async function checkTask(
     dispatch: ParsedDispatch,
     caller: Omit<Caller, keyof TraceContext>,
-  ): Promise<Omit<ChosenCandidate, "runner"> & { runner: Runner | null; replayed: boolean }> {
+  ): Promise<Pick<ChosenCandidate, "provider" | "request"> & { runner: Runner | null; replayed: boolean }> {
     const earlier = await findEarlierTask(dispatch, caller.tenant);
     if (earlier !== null) {
       const { provider, request } = replay(earlier, dispatch).task;
       return { provider, request, runner: null, replayed: true };
     }
-    return { ...(await checkDispatch(dispatch, caller)), replayed: false };
+    return { ...(await checkDispatch(dispatch, caller, dispatch.taskId ?? uuidv7())), replayed: false };
   }
 
   async function findEarlierTask({ taskId }: ParsedDispatch, tenant: string): Promise<Task | null> {
@@ -88,29 +90,38 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   async function checkAndEnqueue(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; inserted: boolean }> {
-    const { provider, request } = await checkDispatch(dispatch, caller);
     const { agentId, fingerprint } = dispatch;
     const { tokenName, ...sender } = caller;
     const taskId = dispatch.taskId ?? uuidv7();
-    const asks = await spending.listAsks(request, { tenant: caller.tenant, agentId, provider, tokenName });
-    return await enqueue({ ...sender, taskId, parent: null, agentId, provider, needs: needsOf(request), asks, request, fingerprint });
+    const { provider, ...resolved } = await checkDispatch(dispatch, caller, taskId);
+    const { request } = resolved;
+    const owner = { tenant: caller.tenant, agentId, provider, tokenName };
+    const asks = spending.isLimited() ? await spending.listAsks(request, owner) : undefined;
+    const task = { ...sender, taskId, parent: null, agentId, provider, needs: needsOf(request), asks, request, fingerprint };
+    return await (request.repository === undefined ? enqueue(task) : repositoryChoice.reserve(resolved, task, () => enqueue(task)));
   }
 
   async function checkDispatch(
     dispatch: ParsedDispatch,
     { tenant, tokenName }: Omit<Caller, keyof TraceContext>,
-  ): Promise<ChosenCandidate> {
+    taskId: string,
+  ): Promise<ChosenCandidate & { continuesBranch: boolean }> {
     rejectWhileRefusing();
     const { agentId } = dispatch;
     const named = chooseProvider(dispatch, tenant);
     const place = await options.findPlace(tenant, agentId);
-    const chosen = await chooseCandidate(dispatch.request, { tenant, agentId, provider: named, place });
+    const repository = repositoryChoice.find(dispatch.repository, { tenant, taskId, agentId, place });
+    const asked = repository === undefined ? dispatch.request : { ...dispatch.request, repository };
+    const chosen = await chooseCandidate(asked, { tenant, agentId, provider: named, place });
     const { provider, request, runner } = chosen;
-    await spending.check(request, { tenant, agentId, provider, tokenName }, runner.capabilities);
-    // The check may have waited for a host lookup.
+    const owner = { tenant, agentId, provider, tokenName };
+    if (request.budget !== undefined || spending.isLimited()) await spending.check(request, owner, runner.capabilities);
+    const isResolved = repository === undefined;
+    const resolved = isResolved ? { request, continuesBranch: false } : await repositoryChoice.resolve(request, { tenant, taskId });
+    // The checks may have waited for a host lookup, or for a fetch of the repository.
     rejectWhileRefusing();
     rejectIfQueueIsFull({ tenant, agentId });
-    return chosen;
+    return { ...chosen, ...resolved };
   }
 
   function rejectWhileRefusing(): void {
@@ -130,9 +141,12 @@ export function createAdmission(options: AdmissionOptions) {
   return { admitTask, checkTask };
 }
 
-/** Whether the checks of a dispatch wait for a host lookup or a worker thread. A repeated dispatch must get its response without them. */
-const hasSlowChecks = ({ mcpServers = [], outputStrategy }: TaskRequest): boolean =>
-  mcpServers.length > 0 || outputStrategy.type === "structured";
+/**
+ * Whether the checks of a dispatch wait for a host lookup, a worker thread or a fetch. A repeated dispatch must get its response without
+ * them.
+ */
+const hasSlowChecks = ({ repository, request: { mcpServers = [], outputStrategy } }: ParsedDispatch): boolean =>
+  mcpServers.length > 0 || outputStrategy.type === "structured" || repository !== null;
 
 /** Returns the task of an earlier dispatch. Throws BridgeError `task_conflict` if that dispatch was another one. */
 function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {

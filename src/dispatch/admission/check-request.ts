@@ -14,6 +14,8 @@ export interface CheckedTask {
   agentId: string;
   provider: string;
   place: string | null;
+  /** Whether it runs in the work tree of its parent. */
+  isInTree?: boolean;
 }
 
 /** The parts that check requests. */
@@ -56,10 +58,12 @@ export function createRequestCheck({ store, registry, adapters, ownNode, workspa
   }
 
   /** Rejects a request that its adapter cannot carry out at the moment. Returns where the task can run. */
-  return async (request: TaskRequest, { tenant, agentId, provider, place }: CheckedTask): Promise<Runner> => {
+  return async (request: TaskRequest, { tenant, agentId, provider, place, isInTree = false }: CheckedTask): Promise<Runner> => {
     const { runner, obstacle } = adapters.findRunner({ provider, needs: needsOf(request), place });
     if (obstacle !== null) throw toError(obstacle, { provider, place });
-    const workspace = runner.isHere ? workspaces.workspaceOf(tenant, agentId) : null;
+    // The paths of a task in a work tree are checked when it starts.
+    const isInWorkspace = runner.isHere && !isInTree && request.repository === undefined;
+    const workspace = isInWorkspace ? workspaces.workspaceOf(tenant, agentId) : null;
     const { adapter, capabilities } = runner;
     const { listCapabilities } = adapters;
     await validateDispatch(request, { adapter, provider, capabilities, listCapabilities, guard, schemas, mcpCommands, tenant, workspace });

@@ -1,6 +1,6 @@
 import type { AdapterCapabilities } from "#contract";
 import type { SpendingTask } from "../../budgets/budget.ts";
-import type { Budgets } from "../../budgets/budgets.ts";
+import type { Budgets, ExhaustedBudget } from "../../budgets/budgets.ts";
 import { BridgeError } from "../../errors.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { Pricing } from "../../pricing/pricing.ts";
@@ -45,9 +45,9 @@ export function createSpendingCheck({ budgets, pricing, vendorOf, workspaces, me
     }
   }
 
-  async function checkExhausted(task: SpendingTask): Promise<void> {
-    const exhausted = (await budgets.listExhausted(task)).filter(({ budget }) => budget.whenReached === "refuse");
-    const last = exhausted.toSorted((a, b) => b.endsAt - a.endsAt)[0];
+  function checkExhausted(exhausted: readonly ExhaustedBudget[]): void {
+    const refusing = exhausted.filter(({ budget }) => budget.whenReached === "refuse");
+    const last = refusing.toSorted((a, b) => b.endsAt - a.endsAt)[0];
     if (last === undefined) return;
     metrics.budgetRefusals.inc();
     const retryAfterSeconds = Math.max(1, Math.ceil((last.endsAt - Date.now()) / 1000));
@@ -59,15 +59,14 @@ export function createSpendingCheck({ budgets, pricing, vendorOf, workspaces, me
   }
 
   /** Rejects a dispatch that wants a known cost if Bridge will not know it. */
-  async function checkPrice({ budget, model }: TaskRequest, { provider }: SpendingOwner, capabilities: AdapterCapabilities): Promise<void> {
-    if (budget?.onUnknownCost !== "refuse" || budget.maxCostUsd === undefined || capabilities.costTracking) return;
+  async function checkPrice({ model }: TaskRequest, { provider }: SpendingOwner): Promise<void> {
     await pricing.load();
     if (model !== undefined && pricing.knows(model, vendorOf(provider))) return;
     const remedy =
       model === undefined
-        ? "name a model with a known price, or omit it"
-        : `no price of the model ${model} is known; set BRIDGE_MODEL_PRICES, for example {"${model}":{"input":3,"output":15}}, or omit it`;
-    throw new BridgeError("capability_missing", "The cost of the task would be unknown, which its budget refuses.", {
+        ? "set `model` to one with a known price, or omit `onUnknownCost`"
+        : `no price of the model ${model} is known; set BRIDGE_MODEL_PRICES, for example {"${model}":{"input":3,"output":15}}, or omit onUnknownCost`;
+    throw new BridgeError("capability_missing", "Bridge does not know the price of the model, and onUnknownCost is refuse.", {
       errors: [{ path: "budget.onUnknownCost", message: remedy }],
     });
   }
@@ -77,26 +76,22 @@ export function createSpendingCheck({ budgets, pricing, vendorOf, workspaces, me
     isLimited: budgets.exist,
     /** Rejects a dispatch that can never start, or whose budget is spent. Throws BridgeError. */
     async check(request: TaskRequest, owner: SpendingOwner, capabilities: AdapterCapabilities): Promise<void> {
-      if (request.budget?.onReached === "ask")
-        throw new BridgeError("capability_missing", "Bridge cannot ask for an approval at the maximum of a budget yet.", {
-          errors: [{ path: "budget.onReached", message: 'must be "stop"; "ask" is not supported yet' }],
-        });
-      await checkPrice(request, owner, capabilities);
+      if (needsPrice(request) && !capabilities.costTracking) await checkPrice(request, owner);
       if (!budgets.exist()) return;
       const task = toSpendingTask(request, owner);
       checkMaximum(request, task);
-      await checkExhausted(task);
+      checkExhausted(await budgets.listExhausted(task));
     },
     /** What a task asks of the budgets that apply to it, except for those of its parent. Undefined if none applies. */
-    async listAsks(request: TaskRequest, owner: SpendingOwner, except: readonly string[] = []): Promise<BudgetAsk[] | undefined> {
-      if (!budgets.exist()) return undefined;
-      return budgets.listAsks(toSpendingTask(request, owner), { own: request.budget, except });
-    },
+    listAsks: (request: TaskRequest, owner: SpendingOwner, except: readonly string[] = []): Promise<BudgetAsk[] | undefined> =>
+      budgets.listAsks(toSpendingTask(request, owner), { own: request.budget, except }),
   };
 }
 
+const needsPrice = ({ budget }: TaskRequest): boolean => budget?.onUnknownCost === "refuse" && budget.maxCostUsd !== undefined;
+
 function createTooSmall(name: string, { path, value, maximum }: { path: string; value: number | undefined; maximum: number }): BridgeError {
-  return new BridgeError("budget_too_small", `The task may spend more than the budget ${name} has in a whole period.`, {
+  return new BridgeError("budget_too_small", `The maximum of the task is above that of the budget ${name}.`, {
     errors: [{ path, message: `must be at most ${maximum}, the maximum of the budget ${name}; got ${value}` }],
   });
 }

@@ -2,6 +2,7 @@ import { BridgeError, type FieldError } from "../../errors.ts";
 import type { AvailableAdapters, Runner } from "../../registry/available-adapters.ts";
 import type { TaskRequest } from "../../task.ts";
 import type { CheckedTask, RequestCheck } from "./check-request.ts";
+import { listCandidates } from "./list-candidates.ts";
 
 interface CandidateChoiceOptions {
   adapters: Pick<AvailableAdapters, "isLoaded" | "listNames">;
@@ -18,26 +19,41 @@ export interface ChosenCandidate {
 
 /**
  * Creates the choice of the adapter that a dispatch is accepted for: the one that it names or, if that is offline, the first fallback that
- * is not. Throws BridgeError: that of the named adapter if no candidate can take the task.
+ * can take the task. Throws BridgeError: that of the named adapter if no candidate can.
  */
 export function createCandidateChoice({ adapters, checkRequest }: CandidateChoiceOptions) {
+  const findFallback = createFallbackSearch(checkRequest);
+
   return async (request: TaskRequest, task: CheckedTask): Promise<ChosenCandidate> => {
-    const { fallbacks = [] } = request;
-    rejectFallbacks(fallbacks, task.provider, adapters);
+    rejectFallbacks(request.fallbacks ?? [], task.provider, adapters);
     try {
       return { provider: task.provider, runner: await checkRequest(request, task), request };
     } catch (error) {
-      if (!isOffline(error) || request.resumeToken !== undefined) throw error;
-      const skipped = [{ provider: task.provider, model: request.model ?? null, reason: error.message }];
-      for (const { provider, model = null } of fallbacks)
-        try {
-          return { provider, runner: await checkRequest(request, { ...task, provider }), request: { ...request, skipped } };
-        } catch (rejection) {
-          if (!(rejection instanceof BridgeError)) throw rejection;
-          skipped.push({ provider, model, reason: rejection.message });
-        }
-      throw error;
+      const chosen = isOffline(error) ? await findFallback(request, task, error.message) : null;
+      if (chosen === null) throw error;
+      return chosen;
     }
+  };
+}
+
+/** Finds the first candidate after the adapter of a task that can take it; null if there is none. `reason`: why the adapter cannot. */
+export type FindFallback = (request: TaskRequest, task: CheckedTask, reason: string) => Promise<ChosenCandidate | null>;
+
+/** Creates the search for the fallback of a task that has not started. A resume token belongs to one adapter, so it forbids the others. */
+export function createFallbackSearch(checkRequest: RequestCheck): FindFallback {
+  return async (request, task, reason) => {
+    if (request.resumeToken !== undefined) return null;
+    const [current, ...others] = listCandidates(task.provider, request);
+    const skipped = [...(request.skipped ?? []), ...(current === undefined ? [] : [{ ...current, reason }])];
+    for (const candidate of others)
+      try {
+        const { provider } = candidate;
+        return { provider, runner: await checkRequest(request, { ...task, provider }), request: { ...request, skipped } };
+      } catch (rejection) {
+        if (!(rejection instanceof BridgeError)) throw rejection;
+        skipped.push({ ...candidate, reason: rejection.message });
+      }
+    return null;
   };
 }
 

@@ -3,8 +3,8 @@ import { type AdapterCapabilities, type ExecutionAdapter, inputFieldsOf, isInput
 import { BridgeError, type FieldError } from "../../errors.ts";
 import type { DestinationGuard } from "../../network/destination-guard.ts";
 import type { SchemaChecker } from "../../requests/schema-checker.ts";
-import type { TaskRequest } from "../../task.ts";
-import { resolveDirectoryInside, resolveFileInside } from "../../workspaces/workspace-directories.ts";
+import type { Task, TaskRequest } from "../../task.ts";
+import { resolveDirectoryInside, resolveFileInside, type Workspaces } from "../../workspaces/workspace-directories.ts";
 
 /** The adapter, limits and permissions that a dispatch is validated against. */
 export interface ValidationContext {
@@ -23,7 +23,11 @@ export interface ValidationContext {
 }
 
 /** The adapter and the permissions of the node that runs a task. */
-export type StartContext = Pick<ValidationContext, "provider" | "mcpCommands"> & { adapter: ExecutionAdapter; workspace: string };
+export type StartContext = Pick<ValidationContext, "provider" | "mcpCommands"> & {
+  adapter: ExecutionAdapter;
+  /** Null if the task runs in a work tree, whose paths are checked when it is opened. */
+  workspace: string | null;
+};
 
 /** Maximum time to look up the hosts of all MCP servers of a dispatch. */
 const MCP_LOOKUP_TIMEOUT_MS = 5000;
@@ -54,8 +58,15 @@ export function validateAtStart(request: TaskRequest, checks: StartContext): voi
       server.transport === "stdio" && !checks.mcpCommands.includes(server.command) ? [createCommandFault(index)] : [],
     ),
   );
-  if (request.outputStrategy.type === "file") resolveFileInside(checks.workspace, request.outputStrategy.path);
+  const { workspace } = checks;
+  if (request.outputStrategy.type === "file" && workspace !== null) resolveFileInside(workspace, request.outputStrategy.path);
 }
+
+/** The workspace in which the paths of a request are; null if they are in a work tree. */
+export const workspaceOfPaths = (
+  { tenant, agentId, request }: Pick<Task, "tenant" | "agentId" | "request">,
+  workspaces: Pick<Workspaces, "workspaceOf">,
+): string | null => (request.repository === undefined ? workspaces.workspaceOf(tenant, agentId) : null);
 
 /** Whether the directory is created before the task starts: the workspace itself, or a directory of the dispatch's files. */
 const isCreatedForTask = (directory: string, { files = [] }: TaskRequest): boolean => {
@@ -63,8 +74,12 @@ const isCreatedForTask = (directory: string, { files = [] }: TaskRequest): boole
   return normalized === "." || files.some((file) => file.path.startsWith(`${normalized}/`));
 };
 
-/** Reasons for fields that need more than "does not support this". */
-const missingText: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
+/** Messages of fields that need more than "does not support this; omit it". */
+const missingText: Readonly<Record<string, string>> = {
+  files: "has no workspace on this machine; omit it",
+  "budget.onReached":
+    'cannot hold a task between two calls of its model; send "stop", set BRIDGE_MODEL_PROXY=on if the adapter has the model proxy,',
+};
 
 type Requirement = [path: string, isRequired: boolean, isSupported: (capabilities: AdapterCapabilities) => boolean];
 
@@ -78,6 +93,7 @@ function checkCapabilities(
     ["tools", (request.tools?.length ?? 0) > 0, ({ tools }) => tools],
     ["files", (request.files?.length ?? 0) > 0, ({ fileIo }) => fileIo],
     ["approvals", request.approvals === "ask", ({ approvals }) => approvals],
+    ["budget.onReached", request.budget?.onReached === "ask", ({ holdsModelCalls = false }) => holdsModelCalls],
     ...inputFieldsOf(request).map((field): Requirement => [field, true, ({ inputs = [] }) => inputs.includes(field)]),
     ["outputStrategy", true, ({ outputStrategies }) => outputStrategies.includes(request.outputStrategy.type)],
   ];
@@ -89,7 +105,7 @@ function checkCapabilities(
     const examples = others.length === 0 ? "" : `, such as ${others.join(", ")}`;
     return {
       path,
-      message: `the adapter ${provider} ${missingText[path] ?? "does not support this"}; omit it or choose another provider${examples}`,
+      message: `the adapter ${provider} ${missingText[path] ?? "does not support this; omit it"} or choose another provider${examples}`,
     };
   });
   throw new BridgeError(

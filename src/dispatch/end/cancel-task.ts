@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { withTimeout } from "@hak2i/async-kit";
 import type { ExecutionResult } from "#contract";
 import { BridgeError } from "../../errors.ts";
 import { buildFinish } from "../../results/build-finish.ts";
 import { failedResult } from "../../results/failed-result.ts";
 import type { Store } from "../../store/store.ts";
 import { isFinal, type StopRequest, type Task, type TaskIdentity, type TaskProgress, taskHandle } from "../../task.ts";
-import { mayWait } from "../run/limit-wait.ts";
+import { mayHaveRunBefore, readEarlierRuns, withEarlierRuns } from "../run/earlier-runs.ts";
 import type { Run } from "../run/run-task.ts";
 import type { RunningTasks } from "../run/running-tasks.ts";
-import { readSpent, withSpent } from "../run/spent.ts";
+import type { TreeEnds } from "../run/tree-ends.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { recordTaskEnd, type TaskEndOptions } from "./record-task-end.ts";
 
@@ -16,6 +17,9 @@ interface CancellationOptions extends TaskEndOptions {
   store: Store;
   scheduler: Scheduler;
   running: RunningTasks;
+  trees: TreeEnds;
+  /** Time that a stopped runtime may take to end. */
+  stopGraceMs: number;
 }
 
 export type TaskCancellation = ReturnType<typeof createTaskCancellation>;
@@ -24,7 +28,7 @@ const cancellation: StopRequest = { code: "cancelled", reason: "The task was can
 
 /** Creates the functions that end tasks before their runtime does. The end of a task also cancels its child tasks. */
 export function createTaskCancellation(options: CancellationOptions) {
-  const { store, scheduler, running, logger } = options;
+  const { store, scheduler, running, trees, logger } = options;
   /** Writes in progress that cancel queued tasks, by task number. */
   const cancelingQueued = new Map<number, Promise<Task | null>>();
 
@@ -69,16 +73,8 @@ export function createTaskCancellation(options: CancellationOptions) {
 
   async function stopRunning(task: TaskProgress): Promise<boolean> {
     // Another process runs the task, or the task is about to end without being run.
-    if ((await findRun(task)) === undefined) return store.requestStopIfRunning(task, cancellation);
+    if ((await findRun(running, task)) === undefined) return store.requestStopIfRunning(task, cancellation);
     return stopOwnRun(task, cancellation);
-  }
-
-  async function findRun(task: TaskIdentity): Promise<Run | undefined> {
-    const run = running.find(taskHandle(task));
-    if (run !== undefined) return run;
-    // A task is stored as running shortly before its run is registered, in the same event-loop turn.
-    await nextTurn();
-    return running.find(taskHandle(task));
   }
 
   /** Stops a task that runs in this process, and cancels its children. */
@@ -94,13 +90,23 @@ export function createTaskCancellation(options: CancellationOptions) {
     for (const child of await store.listUnfinishedChildren(parent.seq)) await cancel(child.tenant, child.taskId);
   }
 
+  /** Cancels the children of a running task, and resolves when their runtimes, and those of their children, have ended. */
+  async function endChildren(parent: TaskIdentity): Promise<void> {
+    await cancelChildren(parent);
+    const run = running.find(taskHandle(parent));
+    const below = running.all().filter((other) => other !== run && running.listWithAncestors(other).some((one) => one === run));
+    await withTimeout(Promise.all(below.map(({ runtimeEnded }) => runtimeEnded)), options.stopGraceMs, () => {});
+  }
+
   /** Ends a queued task with this result. Returns null if the task is no longer queued. */
   async function endQueued(task: Task, result: ExecutionResult, writeOptions?: { patient: boolean }): Promise<Task | null> {
-    const earlier = task.restarts > 0 || mayWait(task) ? await readSpent(store, task) : null;
-    const finish = buildFinish(task, earlier === null ? result : withSpent(result, earlier));
+    const earlier = mayHaveRunBefore(task) ? await readEarlierRuns(store, task) : null;
+    const complete = await trees.end(task, earlier === null ? result : withEarlierRuns(result, earlier));
+    const finish = { ...buildFinish(task, complete), hasChildren: earlier?.hasChildren === true };
     const ended = await store.finishTaskIfQueued(task, finish, writeOptions);
     if (ended !== null) scheduler.removeQueued(task);
     await recordEnd(ended);
+    if (ended !== null) void trees.release(task);
     return ended;
   }
 
@@ -117,5 +123,13 @@ export function createTaskCancellation(options: CancellationOptions) {
     );
   });
 
-  return { cancel, endQueued, recordEnd };
+  return { cancel, endQueued, endChildren, recordEnd };
+}
+
+async function findRun(running: RunningTasks, task: TaskIdentity): Promise<Run | undefined> {
+  const run = running.find(taskHandle(task));
+  if (run !== undefined) return run;
+  // A task is stored as running shortly before its run is registered, in the same event-loop turn.
+  await nextTurn();
+  return running.find(taskHandle(task));
 }

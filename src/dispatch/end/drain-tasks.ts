@@ -1,6 +1,7 @@
 import { withTimeout } from "@hak2i/async-kit";
 import type { RunStops } from "../run/run-stops.ts";
 import type { RunningTasks } from "../run/running-tasks.ts";
+import type { TreeEnds } from "../run/tree-ends.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 
@@ -9,13 +10,14 @@ interface DrainOptions {
   queue: Pick<TaskQueue, "waitUntilIdle" | "waitUntilStarted">;
   running: Pick<RunningTasks, "all">;
   stops: Pick<RunStops, "shutDown">;
+  trees: Pick<TreeEnds, "whenReleased">;
   drainSeconds: number;
-  /** Maximum time that the stopped runs may take to end, and to store their ends. */
+  /** Maximum time that the stopped runs may take to end and to store their ends, and then their work trees to be removed. */
   endMs: number;
 }
 
 /** Creates the drain of the tasks before Bridge shuts down. */
-export function createDrain({ scheduler, queue, running, stops, drainSeconds, endMs }: DrainOptions) {
+export function createDrain({ scheduler, queue, running, stops, trees, drainSeconds, endMs }: DrainOptions) {
   let isDraining = false;
 
   async function stopAll(): Promise<void> {
@@ -34,6 +36,8 @@ export function createDrain({ scheduler, queue, running, stops, drainSeconds, en
       await withTimeout(queue.waitUntilIdle(), drainSeconds * 1000, () => {});
       // If the disk accepts no writes, the tasks stay stored as running, and the next start ends them.
       await withTimeout(stopAll(), endMs, () => {});
+      // The next start removes the trees that are left.
+      await withTimeout(trees.whenReleased(), endMs, () => {});
     },
   };
 }

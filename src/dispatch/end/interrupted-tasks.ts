@@ -6,8 +6,9 @@ import { failedResult } from "../../results/failed-result.ts";
 import type { Store } from "../../store/store.ts";
 import type { InterruptedTask } from "../../store/tasks/interface.ts";
 import type { Task } from "../../task.ts";
+import { readEarlierRuns, withEarlierRuns } from "../run/earlier-runs.ts";
 import { createOpenCalls } from "../run/open-calls.ts";
-import { nothingSpent, readSpent, withSpent } from "../run/spent.ts";
+import type { TreeEnds } from "../run/tree-ends.ts";
 import type { TaskCancellation } from "./cancel-task.ts";
 
 /** Events of tool calls of an interrupted task that are read at once. */
@@ -17,12 +18,13 @@ interface InterruptedTasksOptions {
   store: Store;
   approvals: Approvals;
   recordEnd: TaskCancellation["recordEnd"];
+  trees: TreeEnds;
 }
 
 export type InterruptedTasks = ReturnType<typeof createInterruptedTasks>;
 
 /** Creates the functions that end or requeue tasks whose run has ended without storing it, as in a crash. */
-export function createInterruptedTasks({ store, approvals, recordEnd }: InterruptedTasksOptions) {
+export function createInterruptedTasks({ store, approvals, recordEnd, trees }: InterruptedTasksOptions) {
   /** Stores the end of each tool call that was open when the run was interrupted. */
   async function endOpenCalls(task: Task): Promise<void> {
     const openCalls = createOpenCalls(task.taskId);
@@ -37,17 +39,30 @@ export function createInterruptedTasks({ store, approvals, recordEnd }: Interrup
     if (ends.length > 0) await store.appendEventsIfRunning(task, ends);
   }
 
+  /** Returns a task to the queue, with its work tree, if its dispatch allows it and it was not returned before. */
+  const requeues = async (task: Task): Promise<boolean> =>
+    task.state === "running" && task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task));
+
   /** A stored stop request decides the end of its task. */
   async function endInterrupted(interrupted: readonly InterruptedTask[], reason: string): Promise<void> {
     for (const { task, stop } of interrupted) {
       approvals.adopt(task);
-      if (task.state === "running") await endOpenCalls(task);
-      const failure = failedResult(stop?.code ?? "bridge_restarted", stop?.reason ?? reason);
-      const result = withSpent(failure, (await readSpent(store, task)) ?? nothingSpent);
-      if (task.state === "queued") await recordEnd(await store.finishTaskIfQueued(task, buildFinish(task, result)));
-      else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task)))
+      const earlier = await readEarlierRuns(store, task);
+      if (task.state === "running") {
+        await endOpenCalls(task);
+        // The process may have ended before budgets counted what the run and its children have stored.
+        await store.meterIfRunning(task, earlier.total().known);
+      }
+      if (await requeues(task)) {
         await approvals.release(task);
-      else await recordEnd(await store.finishTaskIfRunning(task, buildFinish(task, result)));
+        continue;
+      }
+      const failure = failedResult(stop?.code ?? "bridge_restarted", stop?.reason ?? reason);
+      const result = await trees.end(task, withEarlierRuns(failure, earlier));
+      const finish = { ...buildFinish(task, result), hasChildren: earlier.hasChildren, isInterrupted: true };
+      if (task.state === "queued") await recordEnd(await store.finishTaskIfQueued(task, finish));
+      else await recordEnd(await store.finishTaskIfRunning(task, finish));
+      void trees.release(task);
     }
   }
 

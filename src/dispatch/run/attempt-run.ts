@@ -3,13 +3,15 @@ import type { AvailableAdapters } from "../../registry/available-adapters.ts";
 import type { Task } from "../../task.ts";
 import { hasChanged, markTime } from "../../workspaces/has-changed.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
-import type { AttemptEnd, Candidate } from "./attempts.ts";
+import type { Candidate } from "../admission/list-candidates.ts";
+import type { AttemptEnd } from "./attempts.ts";
 import { type CreateFailure, describeFault, withRoundNumbers } from "./final-result.ts";
 import { mayReplace } from "./may-replace.ts";
 import type { createOutcome } from "./outcome.ts";
 import { type PreparedRun, prepareRun } from "./prepare-run.ts";
 import { createRunMeter, type MeterParts } from "./run-meter.ts";
 import type { createRunRecord } from "./run-record.ts";
+import type { RunTree } from "./run-tree.ts";
 import type { TaskClocks } from "./task-clocks.ts";
 import type { TaskMeter } from "./task-meter.ts";
 
@@ -29,7 +31,9 @@ export interface RunParts {
   traceparent: string | null;
   createFailure: CreateFailure;
   onUnexpected(error: unknown): void;
-  hasChildren(): boolean;
+  /** Call it if an earlier run of the task had children. */
+  noteChildren(): void;
+  tree: RunTree;
 }
 
 /** Which attempt it is. */
@@ -60,8 +64,7 @@ export interface AttemptRun {
 export function createAttemptRun(task: Task, kind: AttemptKind, options: AttemptRunOptions, run: RunParts): AttemptRun {
   const { provider, model, isDispatched } = kind;
   const { outcome, record, clocks, createFailure } = run;
-  const { model: _, ...others } = task.request;
-  const attempted: Task = { ...task, provider, request: { ...others, ...(model !== null && { model }) } };
+  const attempted = provider === task.provider && model === (task.request.model ?? null) ? task : toAttempted(task, kind);
   const adapter = options.adapters.findOnline(provider);
   const meter = createRunMeter(attempted, options, run.onUnexpected);
   let prepared: PreparedRun | null = null;
@@ -73,18 +76,14 @@ export function createAttemptRun(task: Task, kind: AttemptKind, options: Attempt
   /** Whether the runtime can change nothing. */
   const isReadOnly = (): boolean => task.request.profile === "inspect" && adapter?.capabilities().sandboxing === true;
 
-  async function prepare(): Promise<PreparedRun> {
-    const { workspaces } = options;
-    const parts = { workspaces, traceparent: run.traceparent, isStopped: outcome.isDecided, usesAgentModel: isDispatched };
-    const ready = await prepareRun(attempted, parts);
-    if (kind.mayBeFollowed && !isReadOnly()) changesSince = await markTime(ready.request.directories.workspace);
-    return ready;
-  }
-
   async function execute(): Promise<ExecutionResult> {
     if (adapter === null) return createFailure("adapter_offline", options.adapters.describeOffline(provider));
     try {
-      prepared = await prepare();
+      const { workspaces } = options;
+      const parts = { workspaces, traceparent: run.traceparent, isStopped: outcome.isDecided, usesAgentModel: isDispatched };
+      const ready = await prepareRun(attempted, { ...parts, openTree: run.tree.open });
+      if (kind.mayBeFollowed && !isReadOnly()) changesSince = await markTime(ready.request.directories.workspace);
+      prepared = ready;
     } catch (error) {
       return createFailure("adapter_error", describeFault(error));
     }
@@ -96,7 +95,8 @@ export function createAttemptRun(task: Task, kind: AttemptKind, options: Attempt
     try {
       clocks.start({ timeoutSeconds: request.timeoutSeconds, idleSeconds: adapter.capabilities().streaming ? options.idleSeconds : 0 });
       const result = executionResultSchema.safeParse(await adapter.execute(request));
-      if (result.success) return withRoundNumbers(result.data as ExecutionResult);
+      // Bridge itself reports what the task has changed in its repository.
+      if (result.success) return withRoundNumbers(omitRepository(result.data as ExecutionResult));
       const fault = result.error.issues[0];
       return createFailure("adapter_error", `The adapter returned an invalid result: ${fault?.path.join(".")}: ${fault?.message}`);
     } catch (error) {
@@ -116,15 +116,31 @@ export function createAttemptRun(task: Task, kind: AttemptKind, options: Attempt
         isEnforced: sandboxing,
         reportsTools,
         hasCalledTool: record.hasCalledTool(),
+        hasNewTree: hasNewTree(task),
       };
       if (!mayReplace({ ...facts, hasChangedFiles: false })) return false;
       if (mayReplace({ ...facts, hasChangedFiles: true })) return true;
       return prepared !== null && !(await hasChanged(prepared.request.directories.workspace, changesSince));
     },
     toEnd({ errorCode, error }) {
-      const { usage, costUsd } = meter.own();
+      const { usage, costUsd } = meter.completedSpent();
       const at = startedAt === null ? null : new Date(startedAt).toISOString();
       return { startedAt: at, errorCode: errorCode ?? null, reason: error ?? null, usage, costUsd };
     },
   };
+}
+
+/**
+ * Whether the next attempt gets a new work tree, so that nothing remains of what the failed one did in its tree. An interrupted task keeps
+ * what its earlier run did. An MCP server can change what is outside of the tree.
+ */
+const hasNewTree = ({ restarts, request: { repository, mcpServers = [] } }: Task): boolean =>
+  repository !== undefined && restarts === 0 && mcpServers.length === 0;
+
+const omitRepository = ({ repository: _, ...result }: ExecutionResult): ExecutionResult => result;
+
+/** The task as the adapter of another candidate receives it. */
+function toAttempted(task: Task, { provider, model }: Candidate): Task {
+  const { model: _, ...others } = task.request;
+  return { ...task, provider, request: { ...others, ...(model !== null && { model }) } };
 }

@@ -1,16 +1,17 @@
 import { sleep } from "@hak2i/async-kit";
-import type { ExecutionResult, TaskErrorCode } from "#contract";
+import type { Attempt, ExecutionResult, TaskErrorCode } from "#contract";
 import { encodeEventData } from "../../events/encode-event-data.ts";
 import type { NewEvent } from "../../store/events/interface.ts";
 import type { Task } from "../../task.ts";
 import type { Slot } from "../scheduler/held-slots.ts";
 import { type AttemptRun, type AttemptRunOptions, createAttemptRun, type RunParts } from "./attempt-run.ts";
 import { type AttemptEnd, createAttempts, type EndedAttempt } from "./attempts.ts";
+import { mayHaveRunBefore, readEarlierRuns } from "./earlier-runs.ts";
 import { describeFault } from "./final-result.ts";
 import type { FindObstacle } from "./find-obstacle.ts";
 import { createLimitWait, type LimitWaitOptions, mayWait } from "./limit-wait.ts";
 import { isReplaceable } from "./may-replace.ts";
-import { readSpent } from "./spent.ts";
+import type { EarlierSpending } from "./task-meter.ts";
 
 /** The parts that all attempts of a task use. */
 export interface AttemptOptions extends AttemptRunOptions, LimitWaitOptions {
@@ -28,29 +29,45 @@ const MAX_LIMIT_WAIT_MS = 120_000;
  * are the same for all.
  */
 export function createAttemptRuns(task: Task, options: AttemptOptions, run: RunParts & { slot: Slot }) {
-  const { store, eventLog, cooldowns } = options;
+  const { store, cooldowns } = options;
   const { outcome, record, clocks } = run;
-  const { provider, request } = task;
-  const attempts = createAttempts({ provider, request, findObstacle: (candidate) => options.findObstacle(task, candidate) });
+  const attempts = createAttempts({ ...task, findObstacle: (candidate) => options.findObstacle(task, candidate) });
   const limitWait = createLimitWait(task, options);
+  const startedAt = performance.now();
+  /** What the task has spent before the current attempt; null if nothing is known. */
+  let earlier: EarlierSpending | null = null;
   let current = create();
 
   function create(): AttemptRun {
-    const kind = { ...attempts.current(), isDispatched: attempts.isDispatched(), mayBeFollowed: attempts.areListed || mayWait(task) };
-    return createAttemptRun(task, kind, options, run);
+    const kind = { ...attempts.current(), isDispatched: attempts.isDispatched(), mayBeFollowed: attempts.allowsAnother || mayWait(task) };
+    const attempt = createAttemptRun(task, kind, options, run);
+    if (earlier !== null) attempt.meter.setEarlier(earlier);
+    return attempt;
+  }
+
+  async function addEarlierRuns(): Promise<void> {
+    const { hasChildren, ...spending } = await readEarlierRuns(store, task);
+    if (hasChildren) run.noteChildren();
+    earlier = spending;
+    current.meter.setEarlier(spending);
   }
 
   /** Runs attempts until one is the last, and returns its result. Never rejects. */
-  async function execute(): Promise<ExecutionResult> {
+  function execute(): Promise<ExecutionResult> {
+    return attempts.allowsAnother || mayHaveRunBefore(task) ? executeAll() : current.execute();
+  }
+
+  async function executeAll(): Promise<ExecutionResult> {
     let result: ExecutionResult | null = null;
     try {
-      await report(attempts.begin());
+      const skipped = attempts.begin();
+      if (skipped.length > 0) await report(skipped);
+      if (mayHaveRunBefore(task)) await addEarlierRuns();
       const hold = limitWait.findHold(attempts.current().provider);
       if (hold !== null) return run.createFailure("rate_limited", hold);
-      if (attempts.current().provider !== provider) await enter();
-      if (task.restarts > 0 || mayWait(task)) current.meter.setEarlier(await readSpent(store, task));
+      if (skipped.length > 0) await enter();
       do result = await current.execute();
-      while (await isFollowed(result));
+      while (attempts.allowsAnother && (await isFollowed(result)));
       return result;
     } catch (error) {
       // A stop ends the wait for the next attempt.
@@ -62,20 +79,16 @@ export function createAttemptRuns(task: Task, options: AttemptOptions, run: RunP
   /** Resolves when the next attempt can begin; with false if none follows, so that the result is that of the task. */
   async function isFollowed(result: ExecutionResult): Promise<boolean> {
     const { status, errorCode = "adapter_error" } = result;
-    if (status === "ok" || outcome.isDecided() || !attempts.areListed || !isReplaceable(errorCode)) return false;
+    if (status === "ok" || outcome.isDecided() || !isReplaceable(errorCode)) return false;
     if (!(await current.mayBeReplaced(errorCode))) return false;
     limitWait.noteEnd(current.provider, result);
     const delayMs = attempts.mayRetry(errorCode) ? findDelay(errorCode) : null;
     if (delayMs === null && !attempts.findNext()) return false;
-    const end = await endAttempt(result);
-    const earlier = current.meter.passOn();
+    const end = await endAttempt(current, result, run);
+    earlier = current.meter;
     await report(delayMs === null ? attempts.replace(end) : attempts.retry(end));
-    if (delayMs === null) await enter();
-    else {
-      await sleep(delayMs, outcome.signal());
-      current = create();
-    }
-    current.meter.setEarlier(earlier);
+    if (delayMs !== null) await sleep(delayMs, outcome.signal());
+    await enter();
     return !outcome.isDecided();
   }
 
@@ -86,45 +99,59 @@ export function createAttemptRuns(task: Task, options: AttemptOptions, run: RunP
     return waitMs <= Math.min(MAX_LIMIT_WAIT_MS, clocks.remainingMs()) ? waitMs : null;
   }
 
-  /** Ends what the failed attempt has left open. */
-  async function endAttempt(result: ExecutionResult): Promise<AttemptEnd> {
-    const { request: given } = current.prepared() ?? {};
-    // Until the next attempt begins, there is no runtime that could be idle.
-    clocks.start({ timeoutSeconds: given?.timeoutSeconds ?? Number.POSITIVE_INFINITY, idleSeconds: 0 });
-    record.endOpenCalls(result, given?.tools);
-    record.discardText("The attempt failed, and another one follows.");
-    await current.meter.close();
-    await current.meter.complete(result, { hasChildren: run.hasChildren(), hasAnswered: record.hasAnswered() });
-    return current.toEnd(result);
-  }
-
-  /** Moves the task to the adapter of the current candidate, when that has a free slot. */
+  /** Begins the next attempt, when its adapter has a free slot. */
   async function enter(): Promise<void> {
-    await run.slot.move(attempts.current().provider, outcome.signal());
+    const { provider } = attempts.current();
+    if (provider !== current.provider) await run.slot.move(provider, outcome.signal());
     current = create();
   }
 
-  /** Stores the attempts with an event for each that has ended. */
-  async function report(ended: readonly EndedAttempt[]): Promise<void> {
-    if (ended.length === 0) return;
-    // Hands earlier events to the store first, so that it writes them in their order.
-    void eventLog.flush(task);
-    await store.reportAttemptsIfRunning(task, { attempts: attempts.list(), events: ended.map(toEvent) });
-  }
+  const report = (ended: readonly EndedAttempt[]): Promise<void> => storeAttempts(task, { all: attempts.list(), ended }, options);
 
   return {
     execute,
     current: (): AttemptRun => current,
-    postpone: (result: ExecutionResult): Promise<boolean> => limitWait.postpone(result, current, run.hasChildren()),
-    /** Ends the last attempt, and completes the result of the task: what all attempts have spent, and their list. Call it once. */
+    /** Returns a task whose last attempt was `rate_limited` to the queue, if it may wait. Returns false if the task has ended. */
+    postpone: (result: ExecutionResult): Promise<boolean> => limitWait.postpone(result, current),
+    /** Whether it is known that no run of the task has used a model. Call it after `complete`. */
+    usedNoModel: (): boolean => current.meter.total().shown === null,
+    /** Ends the last attempt, and completes the result of the task: their spending, time and list. Call it once. */
     async complete(result: ExecutionResult): Promise<ExecutionResult> {
-      const complete = await current.meter.complete(result, { hasChildren: run.hasChildren() });
+      // Other failures of the model can come after it has used tokens that no event shows.
+      const hasAnswered = result.errorCode !== "rate_limited" || record.hasAnswered();
+      const complete = await current.meter.complete(result, { hasAnswered });
       limitWait.noteEnd(current.provider, result);
-      if (!attempts.areListed) return complete;
+      if (!attempts.allowsAnother) return complete;
+      const durationMs = attempts.list().some(hasStarted) ? Math.round(performance.now() - startedAt) : complete.durationMs;
       attempts.end(current.toEnd(result));
-      return { ...complete, attempts: [...attempts.list()] };
+      return { ...complete, durationMs, attempts: [...attempts.list()] };
     },
   };
+}
+
+const hasStarted = ({ startedAt }: Attempt): boolean => startedAt !== null;
+
+/** Ends what a failed attempt has left open. */
+async function endAttempt(attempt: AttemptRun, result: ExecutionResult, { clocks, record }: RunParts): Promise<AttemptEnd> {
+  const { request: given } = attempt.prepared() ?? {};
+  // Until the next attempt begins, there is no runtime that could be idle.
+  clocks.start({ timeoutSeconds: given?.timeoutSeconds ?? Number.POSITIVE_INFINITY, idleSeconds: 0 });
+  record.endOpenCalls(result, given?.tools);
+  record.discardText("The attempt failed, and another one follows.");
+  await attempt.meter.close();
+  await attempt.meter.complete(result, { hasAnswered: record.hasAnswered() });
+  return attempt.toEnd(result);
+}
+
+/** Stores the attempts with an event for each that has ended. */
+async function storeAttempts(
+  task: Task,
+  { all, ended }: { all: readonly Attempt[]; ended: readonly EndedAttempt[] },
+  { store, eventLog }: Pick<AttemptOptions, "store" | "eventLog">,
+): Promise<void> {
+  // Hands earlier events to the store first, so that it writes them in their order.
+  void eventLog.flush(task);
+  await store.reportAttemptsIfRunning(task, { attempts: all, events: ended.map(toEvent) });
 }
 
 const toEvent = ({ attempt: { number, provider, model, errorCode, reason }, next }: EndedAttempt): NewEvent => ({

@@ -1,11 +1,6 @@
 import type { Attempt, TaskErrorCode } from "#contract";
 import type { TaskRequest } from "../../task.ts";
-
-/** Where a task can run. A null model is the default of the runtime. */
-export interface Candidate {
-  provider: string;
-  model: string | null;
-}
+import { type Candidate, listCandidates } from "../admission/list-candidates.ts";
 
 /** Why a candidate cannot run a task now. One that only cools down may run it if no other can. */
 export interface CandidateObstacle {
@@ -34,17 +29,6 @@ export type AttemptEnd = Omit<Attempt, "number" | "provider" | "model">;
 interface Skipped {
   candidate: Candidate;
   obstacle: CandidateObstacle;
-}
-
-/** Lists where a task can run, from the adapter that it was accepted for. */
-export function listCandidates(
-  provider: string,
-  { model, fallbacks = [], skipped = [] }: Pick<TaskRequest, "model" | "fallbacks" | "skipped">,
-): readonly Candidate[] {
-  const others = fallbacks.map((fallback): Candidate => ({ provider: fallback.provider, model: fallback.model ?? null }));
-  return skipped.length > 0
-    ? others.slice(others.findIndex((other) => other.provider === provider))
-    : [{ provider, model: model ?? null }, ...others];
 }
 
 /** Creates the attempts of a task: the dispatched candidate and its retries, and then each fallback. */
@@ -88,8 +72,8 @@ export function createAttempts({ provider, request, findObstacle }: AttemptsOpti
     current,
     /** Whether the current candidate is the adapter that the dispatch, or agent.json, names. */
     isDispatched: (): boolean => index === 0 && !isMoved,
-    /** Whether the dispatch asks for further attempts, so that its result lists them. */
-    areListed: fallbacks.length > 0 || retry !== undefined,
+    /** Whether the dispatch permits several attempts. Its result lists them then. */
+    allowsAnother: fallbacks.length > 0 || retry !== undefined,
     list: (): readonly Attempt[] => ended,
     /** Skips candidates that cannot run the task now. If none can, the first one that only cools down is tried, else the dispatched one. */
     begin(): EndedAttempt[] {

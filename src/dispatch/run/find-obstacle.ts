@@ -3,8 +3,9 @@ import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
 import type { AvailableAdapters } from "../../registry/available-adapters.ts";
 import type { Task } from "../../task.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
-import { validateAtStart } from "../admission/validate-dispatch.ts";
-import type { Candidate, CandidateObstacle } from "./attempts.ts";
+import type { Candidate } from "../admission/list-candidates.ts";
+import { validateAtStart, workspaceOfPaths } from "../admission/validate-dispatch.ts";
+import type { CandidateObstacle } from "./attempts.ts";
 
 /** The parts that decide whether a candidate can run a task. */
 export interface ObstacleOptions {
@@ -21,11 +22,11 @@ export type FindObstacle = ReturnType<typeof createFindObstacle>;
 
 /** Creates the function that finds out why a candidate cannot run a task on this node now; null if it can. */
 export function createFindObstacle({ adapters, registry, workspaces, mcpCommands }: ObstacleOptions) {
-  function findFault({ tenant, agentId, request }: CandidateTask, provider: string): string | null {
+  function findFault(task: CandidateTask, provider: string): string | null {
     const adapter = adapters.findOnline(provider);
     if (adapter === null) return adapters.describeOffline(provider);
     try {
-      validateAtStart(request, { adapter, provider, mcpCommands, workspace: workspaces.workspaceOf(tenant, agentId) });
+      validateAtStart(task.request, { adapter, provider, mcpCommands, workspace: workspaceOfPaths(task, workspaces) });
       return null;
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;

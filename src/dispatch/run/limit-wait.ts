@@ -5,6 +5,7 @@ import { DEFAULT_WAIT_SECONDS } from "../../requests/dispatch-schema.ts";
 import type { Store } from "../../store/store.ts";
 import { type Task, taskHandle } from "../../task.ts";
 import type { AttemptRun } from "./attempt-run.ts";
+import { nothingSpent } from "./spent.ts";
 
 /** The parts that return tasks to the queue. */
 export interface LimitWaitOptions {
@@ -39,17 +40,18 @@ export function createLimitWait(task: Task, { store, cooldowns, onPostponed }: L
       return heldBy === null ? null : describeLimit(heldBy);
     },
     /** Returns the task to the queue until the end of a usage limit. Returns false if it may not wait, or not as long as that. */
-    async postpone(result: ExecutionResult, attempt: AttemptRun, hasChildren: boolean): Promise<boolean> {
-      if (!mayWait(task) || result.errorCode !== "rate_limited") return false;
+    async postpone(result: ExecutionResult, attempt: AttemptRun): Promise<boolean> {
+      if (!mayWait(task)) return false;
       if (heldBy === null && !(await attempt.mayBeReplaced("rate_limited"))) return false;
       noteEnd(attempt.provider, result);
       const limit = heldBy ?? cooldowns.find(attempt.provider);
       if (limit === null) return false;
-      const { usage = null, costUsd = null, costSource = null } = await attempt.meter.complete(result, { hasChildren });
+      await attempt.meter.complete(result);
       const reason = describeLimit(limit);
       const isPostponed = await store.postponeTaskIfRunning(task, {
         ...{ startAfter: limit.until, maxWaitMs: (task.request.waitSeconds ?? DEFAULT_WAIT_SECONDS) * 1000, reason },
-        spent: { usage, costUsd, costSource },
+        // The next run reads what the children have spent from their own rows.
+        spent: attempt.meter.own().shown ?? nothingSpent,
         event: { type: "execution.progress", data: encodeEventData({ waitingUntil: new Date(limit.until).toISOString(), reason }) },
       });
       if (isPostponed) void onPostponed();

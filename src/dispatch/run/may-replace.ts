@@ -11,6 +11,8 @@ export interface FailedAttempt {
   hasCalledTool: boolean;
   /** Whether a file of the workspace has changed since the runtime was started, or may have. */
   hasChangedFiles: boolean;
+  /** Whether the next attempt gets a new work tree in place of that of this attempt. */
+  hasNewTree: boolean;
 }
 
 /** The runtime was not started. */
@@ -24,11 +26,11 @@ export const isReplaceable = (errorCode: TaskErrorCode): boolean => NEVER_BEGAN.
 
 /**
  * Whether another attempt may follow a failed one: nothing that the failed attempt did may happen twice. A runtime that only reads can do
- * nothing. One that may edit must not have called a tool or changed a file.
+ * nothing. One that may edit must not have called a tool or changed a file, unless the task has a separate work tree, which is replaced.
  */
-export function mayReplace({ errorCode, profile, isEnforced, reportsTools, hasCalledTool, hasChangedFiles }: FailedAttempt): boolean {
+export function mayReplace({ errorCode, profile, isEnforced, hasNewTree, ...did }: FailedAttempt): boolean {
   if (NEVER_BEGAN.has(errorCode)) return true;
   if (!REJECTED.has(errorCode)) return false;
-  if (profile === "inspect" && isEnforced) return true;
-  return reportsTools && !hasCalledTool && !hasChangedFiles;
+  if ((profile === "inspect" && isEnforced) || hasNewTree) return true;
+  return did.reportsTools && !did.hasCalledTool && !did.hasChangedFiles;
 }

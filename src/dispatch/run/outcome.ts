@@ -6,14 +6,14 @@ export type Outcome = { result: ExecutionResult } | { stop: StopCode; reason: st
 
 /** Creates the outcome of a run, which is decided once: by the first of result, timeout, cancellation and shutdown. */
 export function createOutcome() {
-  let decided: Outcome | undefined;
+  let decided: { outcome: Outcome; reason: string } | undefined;
   const first = Promise.withResolvers<Outcome>();
   /** Created when the adapter first requests an approval, because most tasks request none. */
   let controller: AbortController | undefined;
 
   function decide(outcome: Outcome, reason: string): boolean {
     if (decided !== undefined) return false;
-    decided = outcome;
+    decided = { outcome, reason };
     controller?.abort(reason);
     first.resolve(outcome);
     return true;
@@ -26,6 +26,7 @@ export function createOutcome() {
     /** Aborted when the outcome is decided; its reason is a message. */
     signal(): AbortSignal {
       controller ??= new AbortController();
+      if (decided !== undefined) controller.abort(decided.reason);
       return controller.signal;
     },
     complete: (result: ExecutionResult): boolean => decide({ result }, "The task has ended."),

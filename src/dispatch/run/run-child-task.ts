@@ -3,11 +3,11 @@ import type { ChildRequest, ExecutionResult } from "#contract";
 import { BridgeError } from "../../errors.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import { failedResult } from "../../results/failed-result.ts";
-import type { BudgetAsk } from "../../store/budgets/interface.ts";
 import type { Store } from "../../store/store.ts";
-import type { TaskRequest } from "../../task.ts";
+import type { Task, TaskRequest } from "../../task.ts";
 import type { RequestCheck } from "../admission/check-request.ts";
 import type { SpendingCheck } from "../admission/check-spending.ts";
+import type { RepositoryChoice } from "../admission/choose-repository.ts";
 import { toRejectedResult } from "../admission/describe-rejection.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 import type { Run, RunOptions } from "./run-task.ts";
@@ -20,6 +20,7 @@ interface RunChildTaskOptions {
   running: RunningTasks;
   checkRequest: RequestCheck;
   spending: SpendingCheck;
+  repositoryChoice: RepositoryChoice;
   enqueue: TaskQueue["enqueue"];
   /** The id of this node, which runs the children of its tasks. */
   ownNode: string;
@@ -31,7 +32,7 @@ const CHILD_TIMEOUT_SECONDS = 600;
 
 /** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its adapter. */
 export function createRunChildTask(options: RunChildTaskOptions) {
-  const { store, eventLog, running, checkRequest, spending, enqueue, ownNode, runTraceparent } = options;
+  const { store, eventLog, running, checkRequest, spending, repositoryChoice, enqueue, ownNode, runTraceparent } = options;
 
   /** The budgets that limit an ancestor. They count what its children spend, so a child asks nothing of them. */
   async function listInherited(parent: Run): Promise<string[]> {
@@ -50,26 +51,31 @@ export function createRunChildTask(options: RunChildTaskOptions) {
     const { task: parent } = parentRun;
     const { tenant } = parent;
     const { provider, agentId = parent.agentId } = child;
+    const owner = { tenant, agentId, provider, place: ownNode };
     for (let run: Run | undefined = parentRun; run !== undefined; run = running.findParent(run.task))
       if (run.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
-    const request = toTaskRequest(child, parent.request, parentRun.remainingMs());
-    const owner = { tenant, agentId, provider };
-    let asks: BudgetAsk[] | undefined;
+    const taskId = uuidv7();
+    const repository = child.repository === undefined ? undefined : repositoryChoice.find(child.repository, { ...owner, taskId });
+    const asked = { ...toTaskRequest(child, parent.request, parentRun.remainingMs()), ...(repository !== undefined && { repository }) };
+    let task: Task;
     try {
-      const { capabilities } = await checkRequest(request, { tenant, agentId, provider, place: ownNode });
-      await spending.check(request, owner, capabilities);
-      asks = await spending.listAsks(request, owner, await listInherited(parentRun));
+      const isInTree = repository === undefined && parentRun.tree() !== null;
+      const { capabilities } = await checkRequest(asked, { ...owner, isInTree });
+      await spending.check(asked, owner, capabilities);
+      const asks = await spending.listAsks(asked, owner, await listInherited(parentRun));
+      const resolved = await repositoryChoice.resolve(asked, { tenant, taskId });
+      // During the check the parent may have been stopped, and its children with it.
+      if (parentRun.isOver) return parentHasEnded();
+      parentRun.hasChildren = true;
+      const newTask = {
+        ...{ tenant, taskId, parent, agentId, provider, request: resolved.request, asks, fingerprint: "", needs: [] },
+        ...{ traceparent: runTraceparent(parent), tracestate: parent.tracestate },
+      };
+      ({ task } = await repositoryChoice.reserve(resolved, newTask, () => enqueue(newTask)));
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
       return error.code === "budget_exhausted" ? failedResult("budget_exceeded", error.message) : toRejectedResult(error);
     }
-    // During the check the parent may have been stopped, and its children with it.
-    if (parentRun.isOver) return parentHasEnded();
-    parentRun.hasChildren = true;
-    const { task } = await enqueue({
-      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, asks, fingerprint: "", needs: [] },
-      ...{ traceparent: runTraceparent(parent), tracestate: parent.tracestate },
-    });
     await waitForEnd({ store, eventLog }, task);
     return (await store.findTask(tenant, task.taskId))?.result as ExecutionResult;
   };

@@ -1,7 +1,8 @@
 import type { EventLog } from "../../events/event-log.ts";
 import type { Pricing } from "../../pricing/pricing.ts";
 import type { Store } from "../../store/store.ts";
-import type { Spent, Task, TaskIdentity } from "../../task.ts";
+import type { Task, TaskIdentity } from "../../task.ts";
+import type { Spending } from "./spending.ts";
 import { createTaskMeter, type TaskMeter } from "./task-meter.ts";
 
 /** The parts that price and store what a run spends. */
@@ -12,7 +13,9 @@ export interface MeterParts {
   /** The company whose models an adapter uses by default; undefined if there is none. */
   vendorOf(provider: string): string | undefined;
   /** Called after each change of what a running task has spent so far, with its children. */
-  onSpent(task: TaskIdentity, spent: Spent): void;
+  onSpent(task: TaskIdentity, spending: Spending): void;
+  /** Resolves when budgets have counted what a run has spent with its children; undefined if nothing waits for it. Never rejects. */
+  whenCounted(task: Task): Promise<void> | undefined;
 }
 
 /** Creates the meter of a run. It stores what it measures. */
@@ -25,6 +28,6 @@ export function createRunMeter(task: Task, parts: MeterParts, onUnexpected: (err
       void eventLog.flush(task);
       await store.reportUsageIfRunning(task, report).catch(onUnexpected);
     },
-    onChange: (spent) => parts.onSpent(task, spent),
+    onChange: (spending) => parts.onSpent(task, spending),
   });
 }

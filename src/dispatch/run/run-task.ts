@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { AdapterEvent, ExecutionResult, TaskErrorCode } from "#contract";
 import type { Metrics } from "../../metrics.ts";
 import type { SchemaChecker } from "../../requests/schema-checker.ts";
+import type { Store } from "../../store/store.ts";
 import type { StopCode, Task, TaskIdentity } from "../../task.ts";
 import { type TracedTask, traceFields } from "../../trace-context.ts";
 import type { Slot } from "../scheduler/held-slots.ts";
@@ -9,13 +10,17 @@ import { type AttemptOptions, createAttemptRuns } from "./attempt-runs.ts";
 import { toFinalResult } from "./final-result.ts";
 import { createOutcome, type Outcome } from "./outcome.ts";
 import { createRunRecord } from "./run-record.ts";
+import { createRunTree, type RunTreeOptions } from "./run-tree.ts";
 import { stopRuntime, toStoppedResult } from "./stop-runtime.ts";
 import { storeEnd } from "./store-end.ts";
 import { createTaskClocks, type TaskClocks } from "./task-clocks.ts";
 import type { TaskMeter } from "./task-meter.ts";
+import type { TreeEnds } from "./tree-ends.ts";
 
 /** The parts that a run uses, and its limits. */
-export interface RunOptions extends AttemptOptions {
+export interface RunOptions extends AttemptOptions, RunTreeOptions {
+  store: Store;
+  trees: TreeEnds;
   metrics: Metrics;
   logger: Logger;
   schemas: SchemaChecker;
@@ -32,15 +37,15 @@ export interface Run {
   readonly task: Task;
   /** The adapter of the current attempt. */
   readonly provider: string;
-  /** Whether Bridge can hold the current attempt between two calls of its model. */
-  readonly holdsModelCalls: boolean;
+  /** Whether a maximum stops the current attempt at its next model call, so that it keeps the answer of the last one. */
+  readonly stopsAtNextCall: boolean;
   /** The trace context that the task passes on; null if the task belongs to no trace. */
   readonly traceparent: string | null;
   /** Whether the task may have child tasks. Only a running task starts some. */
   hasChildren: boolean;
   /** Whether the outcome is decided. Nothing new may start on behalf of the task then. */
   readonly isOver: boolean;
-  /** Aborted when the outcome is decided; its reason is a message. Read it only while the task is not over. */
+  /** Aborted when the outcome is decided; its reason is a message. */
   readonly overSignal: AbortSignal;
   /** The ended task, or null if it is queued again. */
   readonly ended: Promise<Task | null>;
@@ -50,7 +55,11 @@ export interface Run {
   readonly released: Promise<void>;
   /** Whether the task, or one of its descendants, has an open tool call. */
   isToolOpen(): boolean;
+  /** The work tree in which the task runs; null if it runs in the workspace of its agent. */
+  tree(): string | null;
   onEvent(event: AdapterEvent): void;
+  /** Resolves when all usage that was reported so far has a price. */
+  usagePriced: TaskMeter["priced"];
   /** Sets what a child of the task has spent so far. */
   setChildSpent: TaskMeter["setChild"];
   /** Decides the outcome; returns false if it is decided already. */
@@ -79,15 +88,14 @@ export function runTask(task: Task, slot: Slot, options: RunOptions): Run {
     onIdle: (seconds) => outcome.stop("idle_timeout", record.appendWarningTo(`The runtime emitted no event for ${seconds} s.`)),
     isToolOpen,
   });
+  const tree = createRunTree(task, options, { outcome, record, clocks });
   const parts = {
-    slot,
-    outcome,
-    record,
-    clocks,
-    traceparent,
-    createFailure,
+    ...{ slot, tree },
+    ...{ outcome, record, clocks, traceparent, createFailure },
     onUnexpected: logUnexpected,
-    hasChildren: () => run.hasChildren,
+    noteChildren() {
+      run.hasChildren = true;
+    },
   };
   const attempts = createAttemptRuns(task, options, parts);
   const runtimeEnded = Promise.withResolvers<void>();
@@ -132,12 +140,18 @@ export function runTask(task: Task, slot: Slot, options: RunOptions): Run {
   /** Stores the end of the task, or returns it to the queue after an interruption of Bridge if the dispatch allows a retry. */
   async function finish(result: ExecutionResult, decided: Outcome): Promise<Task | null> {
     record.endOpenCalls(result, attempts.current().prepared()?.request.tools);
-    await attempts.current().meter.close();
+    // Children can work in the tree, so they end before its changes are stored.
+    if (run.hasChildren && tree.directory() !== null) await options.endChildren(task);
+    const closing = attempts.current().meter.close();
+    if (closing !== undefined) await closing;
+    // Budgets count the spending before the task ends, because its result may lack the total.
+    const counting = options.whenCounted(task);
+    if (counting !== undefined) await counting;
     // Hands the buffered events to the store, so that it writes them before the end of the task.
     void eventLog.flush(task);
     const isInterrupted = "stop" in decided && INTERRUPTIONS.has(decided.stop);
     if (isInterrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
-    if ("result" in decided && (await attempts.postpone(result))) {
+    if ("result" in decided && result.errorCode === "rate_limited" && (await attempts.postpone(result))) {
       void releaseDirectories();
       return null;
     }
@@ -145,7 +159,9 @@ export function runTask(task: Task, slot: Slot, options: RunOptions): Run {
     const complete = record.addConversation(await attempts.complete(result), "result" in decided ? decided.result : result);
     // Does not wait until the end is stored, because the task's temporary files may fill the disk.
     void releaseDirectories();
-    return await storeEnd(task, complete, { store, eventLog, hasChildren, createFailure, onUnexpected: logUnexpected });
+    const usedNoModel = attempts.usedNoModel();
+    const changed = task.request.repository === undefined ? complete : await options.trees.end(task, complete);
+    return await storeEnd(task, changed, { store, eventLog, hasChildren, usedNoModel, createFailure, onUnexpected: logUnexpected });
   }
 
   async function releaseDirectories(): Promise<void> {
@@ -163,14 +179,16 @@ export function runTask(task: Task, slot: Slot, options: RunOptions): Run {
   }
 
   const run: Run = {
-    ...{ task, traceparent, hasChildren: false, isToolOpen, onEvent, stop: outcome.stop },
+    ...{ task, traceparent, hasChildren: false, isToolOpen, tree: tree.directory, onEvent, stop: outcome.stop },
     setChildSpent: (...spent) => attempts.current().meter.setChild(...spent),
     get provider() {
       return attempts.current().provider;
     },
-    get holdsModelCalls() {
-      return attempts.current().adapter?.capabilities().holdsModelCalls === true;
+    get stopsAtNextCall() {
+      const { holdsModelCalls = false, callsModels = false } = attempts.current().adapter?.capabilities() ?? {};
+      return holdsModelCalls && !callsModels;
     },
+    usagePriced: () => attempts.current().meter.priced(),
     ...{ remainingMs: clocks.remainingMs, touch: clocks.touch, pauseClocks: clocks.pause },
     get isOver() {
       return outcome.isDecided();

@@ -1,8 +1,9 @@
 import type { AdapterEvent, ApprovalAnswer, ApprovalQuestion } from "#contract";
 import type { Approvals } from "../../approvals/approvals.ts";
 import type { Metrics } from "../../metrics.ts";
-import { type Spent, type Task, type TaskIdentity, taskHandle } from "../../task.ts";
+import { type Task, type TaskIdentity, taskHandle } from "../../task.ts";
 import type { Run } from "./run-task.ts";
+import type { Spending } from "./spending.ts";
 
 export type RunningTasks = ReturnType<typeof createRunningTasks>;
 
@@ -32,6 +33,21 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
     return parentTaskId === null ? undefined : runs.get(taskHandle({ tenant, taskId: parentTaskId }));
   }
 
+  /** A run and the runs of its ancestors, beginning with the run. */
+  function listWithAncestors(run: Run): Run[] {
+    const listed = [run];
+    for (let ancestor = findParent(run.task); ancestor !== undefined; ancestor = findParent(ancestor.task)) listed.push(ancestor);
+    return listed;
+  }
+
+  /** Pauses the clocks of a run and of its ancestors until the returned function is called. */
+  function pauseClocks(run: Run): () => void {
+    const resumes = listWithAncestors(run).map((one) => one.pauseClocks());
+    return () => {
+      for (const resume of resumes) resume();
+    };
+  }
+
   function onAdapterEvent(provider: string, event: AdapterEvent): void {
     const run = findOfProvider(provider, event.taskId);
     if (run === undefined) {
@@ -39,19 +55,17 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
       return;
     }
     run.onEvent(event);
-    for (let ancestor = findParent(run.task); ancestor !== undefined; ancestor = findParent(ancestor.task)) ancestor.touch();
+    for (const ancestor of listWithAncestors(run).slice(1)) ancestor.touch();
   }
 
   async function requestApproval(provider: string, question: ApprovalQuestion): Promise<ApprovalAnswer> {
     const run = findOfProvider(provider, question.taskId);
     if (run === undefined || run.isOver) return { decision: "reject", reason: "The task has ended." };
-    const held = [run];
-    for (let ancestor = findParent(run.task); ancestor !== undefined; ancestor = findParent(ancestor.task)) held.push(ancestor);
-    const resumes = held.map((one) => one.pauseClocks());
+    const resume = pauseClocks(run);
     try {
       return await approvals.ask(run.task, question, run.overSignal);
     } finally {
-      for (const resume of resumes) resume();
+      resume();
     }
   }
 
@@ -67,11 +81,15 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
     find: (handle: string): Run | undefined => runs.get(handle),
     all: (): Run[] => [...runs.values()],
     findParent,
+    /** The work tree in which the parent of a task runs; null if it runs in none. */
+    findParentTree: (task: Task): string | null => findParent(task)?.tree() ?? null,
+    listWithAncestors,
+    pauseClocks,
     /** Whether a child task of a running task, or one of its descendants, has an open tool call. */
     isChildToolOpen: ({ tenant, taskId }: TaskIdentity): boolean =>
       [...runs.values()].some((run) => run.task.parentTaskId === taskId && run.task.tenant === tenant && run.isToolOpen()),
     /** Adds what a running task has spent so far to its parent, and so to the ancestors of the parent. */
-    onSpent: (task: TaskIdentity, spent: Spent): void => findParent(task)?.setChildSpent(task.seq, spent),
+    onSpent: (task: TaskIdentity, spending: Spending): void => findParent(task)?.setChildSpent(task.seq, spending),
     /** For each task number, a promise that resolves when the task's runtime has ended and its TMPDIR is removed. */
     unreleased: unreleased as ReadonlyMap<number, Promise<void>>,
     /**

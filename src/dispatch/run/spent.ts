@@ -1,11 +1,10 @@
 import type { ExecutionResult, NormalizedUsage } from "#contract";
-import type { Store } from "../../store/store.ts";
-import type { Spent, Task } from "../../task.ts";
+import type { Spent } from "../../task.ts";
 
-/** What a task has spent that reports nothing. */
+/** The spending of a task that reports nothing. */
 export const nothingSpent: Spent = { usage: null, costUsd: null, costSource: null };
 
-/** Adds up what several parts have spent. What one part does not know is unknown in the sum, because it would look like the total. */
+/** Adds up what several parts have spent. If one part is unknown, the sum is unknown: a sum of the others would look like the total. */
 export function addSpent(parts: readonly Spent[]): Spent {
   if (parts.length === 0) return nothingSpent;
   const usages = parts.map(({ usage }) => usage);
@@ -19,12 +18,16 @@ export function addSpent(parts: readonly Spent[]): Spent {
   return { usage, costUsd: withoutDust(costUsd), costSource: isRuntimes ? "runtime" : "priced" };
 }
 
+/** Whether the costs and the numbers of tokens are the same. */
+export const isSameSpent = (a: Spent, b: Spent): boolean =>
+  a.costUsd === b.costUsd && a.usage?.inputTokens === b.usage?.inputTokens && a.usage?.outputTokens === b.usage?.outputTokens;
+
 /** Removes the digits that binary fractions add, as in 0.010000000000000002. */
 export const withoutDust = (costUsd: number): number => Number(costUsd.toPrecision(12));
 
 const PARTS = ["thinkingTokens", "cacheReadTokens", "cacheWriteTokens", "cacheWrite1hTokens"] as const;
 
-/** Adds up two usages. A count that only one of them has is that of the sum. */
+/** Adds up two usages. A count that only one of them has stays as it is. */
 function addUsage(a: NormalizedUsage, b: NormalizedUsage): NormalizedUsage {
   const parts = PARTS.filter((part) => a[part] !== undefined || b[part] !== undefined);
   return {
@@ -32,17 +35,6 @@ function addUsage(a: NormalizedUsage, b: NormalizedUsage): NormalizedUsage {
     outputTokens: a.outputTokens + b.outputTokens,
     ...Object.fromEntries(parts.map((part) => [part, (a[part] ?? 0) + (b[part] ?? 0)])),
   };
-}
-
-/** Reads what earlier runs of a task have spent, as far as it is known. */
-export async function readSpent(
-  store: Pick<Store, "findStoredTask">,
-  { tenant, taskId }: Pick<Task, "tenant" | "taskId">,
-): Promise<Spent | null> {
-  const summary = (await store.findStoredTask(tenant, taskId))?.summary;
-  if (summary === undefined || (summary.usage === null && summary.costUsd === null)) return null;
-  const { usage, costUsd, costSource } = summary;
-  return { usage, costUsd, costSource };
 }
 
 /** Sets what a task has spent in its result. */

@@ -11,6 +11,7 @@ interface StoreEndOptions {
   store: Store;
   eventLog: EventLog;
   hasChildren: boolean;
+  usedNoModel: boolean;
   createFailure: CreateFailure;
   onUnexpected(error: unknown): void;
 }
@@ -22,12 +23,12 @@ interface StoreEndOptions {
 export async function storeEnd(
   task: Task,
   result: ExecutionResult,
-  { store, eventLog, hasChildren, createFailure, onUnexpected }: StoreEndOptions,
+  { store, eventLog, hasChildren, usedNoModel, createFailure, onUnexpected }: StoreEndOptions,
 ): Promise<Task | null> {
   try {
     const marking = storeLongTexts({ store, eventLog }, task, result);
     const marked = marking === null ? null : await marking;
-    return await store.finishTaskIfRunning(task, { ...buildFinish(task, result, marked), hasChildren });
+    return await store.finishTaskIfRunning(task, { ...buildFinish(task, result, marked), hasChildren, usedNoModel });
   } catch (error) {
     if (error instanceof BridgeError) throw error;
     onUnexpected(error);

@@ -2,7 +2,8 @@ import { adapterEventData, type ExecutionResult, type UsageReport } from "#contr
 import type { UsageReport as StoredReport } from "../../store/tasks/interface.ts";
 import { UNBILLED_CODES } from "../../store/usage/rows.ts";
 import type { Spent } from "../../task.ts";
-import { addSpent, nothingSpent, withSpent } from "./spent.ts";
+import { addSpending, endSpending, noSpending, type Spending, toSpending } from "./spending.ts";
+import { nothingSpent, withSpent } from "./spent.ts";
 import { createUsageEvents } from "./usage-events.ts";
 import { createUsagePrices, type UsagePricesOptions } from "./usage-prices.ts";
 
@@ -10,8 +11,18 @@ import { createUsagePrices, type UsagePricesOptions } from "./usage-prices.ts";
 export interface TaskMeterOptions extends UsagePricesOptions {
   /** Stores an event and what the task has spent. Never rejects. */
   report(report: StoredReport): Promise<void>;
-  /** Called after each change of the total, with the new total. */
-  onChange(total: Spent): void;
+  /** Called after each change, with the total of the task and its children. */
+  onChange(total: Spending): void;
+}
+
+/** What a task has spent before a run: in earlier runs, or in earlier attempts of the same run. */
+export interface EarlierSpending {
+  /** Without its children. */
+  own(): Spending;
+  /** With its children. */
+  total(): Spending;
+  /** Sets what a child of an earlier attempt has spent until now. Returns false if no earlier attempt had this child. */
+  setChildIfKnown(seq: number, spending: Spending): boolean;
 }
 
 export type TaskMeter = ReturnType<typeof createTaskMeter>;
@@ -22,30 +33,46 @@ export type TaskMeter = ReturnType<typeof createTaskMeter>;
  */
 export function createTaskMeter({ report, onChange, ...options }: TaskMeterOptions) {
   const measured: Measured = { calls: null, steps: null, arePartial: { calls: false, steps: false } };
-  /** What earlier runs of the task have spent; null if this is the first one. */
-  let earlier: Spent | null = null;
+  let earlier: EarlierSpending = nothingEarlier;
   /** By the number of the child task. */
-  const children = new Map<number, Spent>();
+  const children = new Map<number, Spending>();
   let isClosed = false;
-  /** The final total. */
-  let ended: Spent | null = null;
-  /** What this run has spent by its result. */
-  let own: Spent = nothingSpent;
-  /** Whether the completed run, or an earlier one, has used a model. */
-  let hasSpent = false;
+  /** Spending by the result of this run; null until it ends. `all` includes the children, `own` does not. */
+  let ended: { own: Spending; all: Spending } | null = null;
+  let completed: Spent = nothingSpent;
 
-  const known = (): Spent[] => listKnown(earlier, measured.calls ?? measured.steps);
-  const total = (): Spent => ended ?? addSpent([...known(), ...children.values()]);
+  const reported = (): Spending => measured.calls ?? measured.steps ?? noSpending;
+  /** What the task itself has spent so far, with earlier runs, and without its children. */
+  const own = (): Spending => addSpending([earlier.own(), ended?.own ?? reported()]);
+  /** What the task has spent so far, with earlier runs and its children. */
+  function total(): Spending {
+    const withChildren = addSpending([reported(), ...children.values()]);
+    return addSpending([earlier.total(), ended === null ? withChildren : endSpending(withChildren, ended.all)]);
+  }
+  const change = (): void => onChange(total());
   const prices = createUsagePrices(options);
-  const events = createUsageEvents({ total: () => addSpent(known()), report });
+  /** Created by the first report, because most tasks report only a sum at their end. */
+  let events: ReturnType<typeof createUsageEvents> | undefined;
 
-  function count({ model, call, partial }: UsageReport, spent: Spent): void {
+  function setChildIfKnown(seq: number, spending: Spending): boolean {
+    if (!children.has(seq)) return earlier.setChildIfKnown(seq, spending);
+    children.set(seq, spending);
+    return true;
+  }
+
+  function count({ model, call, partial }: UsageReport, spent: Spent, atMost: Spent): void {
     const kind = call === undefined ? "steps" : "calls";
     measured.arePartial[kind] ||= partial === true;
     if (kind === "steps" && (measured.calls !== null || (spent.usage === null && spent.costUsd === null))) return;
-    measured[kind] = addSpent(listKnown(measured[kind], spent));
+    measured[kind] = addSpending([measured[kind] ?? noSpending, toSpending(spent, atMost)]);
+    events ??= createUsageEvents({ total: () => own().shown ?? nothingSpent, report });
     events.add({ model: model ?? null, spent, call });
-    onChange(total());
+    change();
+  }
+
+  function end(): undefined {
+    isClosed = true;
+    events?.close();
   }
 
   return {
@@ -53,71 +80,67 @@ export function createTaskMeter({ report, onChange, ...options }: TaskMeterOptio
     add(reported: UsageReport): boolean {
       const { success, data } = adapterEventData["usage.reported"].safeParse(reported);
       if (!success || isClosed) return false;
-      prices.price(data, (spent) => count(data, spent));
+      prices.price(data, (spent, atMost) => count(data, spent, atMost));
       return true;
     },
-    /** Sets what earlier runs of the task have spent. Call it before the runtime starts. */
-    setEarlier(spent: Spent | null): void {
-      earlier = spent;
+    /** Sets what the task has spent before: the meter of the last attempt, or what is stored. Call it before the runtime starts. */
+    setEarlier(spending: EarlierSpending): void {
+      earlier = spending;
+      change();
     },
     /** Sets what a child task has spent until now, with its own children. */
-    setChild(seq: number, spent: Spent): void {
-      children.set(seq, spent);
-      onChange(total());
+    setChild(seq: number, spending: Spending): void {
+      if (!setChildIfKnown(seq, spending)) children.set(seq, spending);
+      change();
     },
-    /** What the task has spent so far, with its children. */
-    total,
+    setChildIfKnown,
+    /** Resolves when all reports so far have a price. Undefined if none has waited for it. */
+    priced: prices.loading,
+    ...{ own, total },
     /** What the completed run has spent, without earlier runs. */
-    own: (): Spent => own,
-    /** What the next run has to add to its own spending; null if no model was used. */
-    passOn: (): Spent | null => (hasSpent ? total() : null),
-    /** Hands the last event to the store. Later reports are ignored. */
-    async close(): Promise<void> {
-      await prices.settled();
-      isClosed = true;
-      events.close();
+    completedSpent: (): Spent => completed,
+    /** Hands the last event to the store, as soon as all reports have a price. Later reports are ignored. */
+    close(): Promise<void> | undefined {
+      const loading = prices.loading();
+      return loading === undefined ? end() : loading.then(end);
     },
     /**
      * Completes the result of the run: its usage, its cost and the source of its cost, with those of earlier runs. Call `close` first. The
      * result of a task with children contains what they have spent, which has several prices. A run with `hasAnswered` false, which failed
      * before the model has answered, and whose usage is unknown, has spent nothing.
      */
-    async complete(result: ExecutionResult, { hasChildren, hasAnswered = true }: CompletedRun): Promise<ExecutionResult> {
+    async complete(result: ExecutionResult, { hasAnswered } = { hasAnswered: true }): Promise<ExecutionResult> {
+      const hasChildren = children.size > 0;
       const decided = decideSpent(result, measured);
       const { usage, costUsd } = decided;
       const isUnpriced = usage !== null && costUsd === null && measured.calls === null && !hasChildren;
       const spent = isUnpriced ? await prices.priceSum(usage, result.model) : decided;
       const isFree = spent.usage === null && spent.costUsd === null && (!hasAnswered || UNBILLED_CODES.has(result.errorCode));
-      if (!isFree) own = spent;
-      const parts = listKnown(earlier, isFree ? null : spent);
-      hasSpent = parts.length > 0;
-      ended = addSpent(parts);
-      onChange(ended);
-      return withSpent(result, ended);
+      const all = isFree ? noSpending : toSpending(spent);
+      if (!isFree) completed = spent;
+      ended = { own: hasChildren ? reported() : all, all };
+      change();
+      return withSpent(result, total().shown ?? nothingSpent);
     },
   };
 }
 
-const listKnown = (...parts: (Spent | null)[]): Spent[] => parts.filter((part) => part !== null);
-
-/** What is known about a run that has ended. */
-interface CompletedRun {
-  hasChildren: boolean;
-  hasAnswered?: boolean;
-}
+const nothingEarlier: EarlierSpending = { own: () => noSpending, total: () => noSpending, setChildIfKnown: () => false };
 
 /** What the reports of a run add up to. */
 interface Measured {
   /** The sum of the reports with `call`; null if there is none. */
-  calls: Spent | null;
+  calls: Spending | null;
   /** The sum of the other reports; null if there is none. */
-  steps: Spent | null;
+  steps: Spending | null;
   /** Whether models were used without a report of it. */
   arePartial: { calls: boolean; steps: boolean };
 }
 
 /** Decides what a run has spent, by its result and by its reports. A cost that is null here may have a price. */
-function decideSpent(result: ExecutionResult, { calls, steps, arePartial }: Measured): Spent {
+function decideSpent(result: ExecutionResult, measured: Measured): Spent {
+  const { arePartial } = measured;
+  const [calls, steps] = [measured.calls?.shown ?? null, measured.steps?.shown ?? null];
   const { usage = null, costUsd = null, costSource = "runtime" } = result;
   const reported: Spent = { usage, costUsd, costSource: costUsd === null ? null : costSource };
   // The reports contain each call. Without its price, the figure of the runtime is the best one.

@@ -70,7 +70,7 @@ export function createUsageEvents({ total, report }: UsageEventsOptions) {
   };
 }
 
-/** Several models are no model. */
+/** `model` is null if the reports name different models. */
 const combine = (a: PricedReport, b: PricedReport): PricedReport => ({
   ...a,
   model: a.model === b.model ? a.model : null,

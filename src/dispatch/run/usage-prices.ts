@@ -44,18 +44,19 @@ export function createUsagePrices({ pricing, vendor, requestedModel, clock = Dat
   }
 
   return {
-    /** Passes the price of a report to `onPriced`: at once, or when the table of prices is loaded. */
-    price(data: UsageReport, onPriced: (spent: Spent) => void): void {
+    /** Passes the price of a report, and that of its largest usage, to `onPriced`: at once, or when the table of prices is loaded. */
+    price(data: UsageReport, onPriced: (spent: Spent, atMost: Spent) => void): void {
       const at = clock();
-      const count = (): void => onPriced(priceReport(data, at));
+      const { usage, atMost = usage } = data;
+      const count = (): void => onPriced(priceReport(data, at), priceReport({ ...data, usage: atMost }, at));
       if (isLoaded || data.costUsd !== undefined) count();
       else {
         waiting.push(count);
         loading ??= load();
       }
     },
-    /** Resolves when no report waits for its price. */
-    settled: async (): Promise<void> => loading,
+    /** Resolves when no report waits for its price. Undefined if none has waited. */
+    loading: (): Promise<void> | undefined => loading,
     /** Prices the sum of an unknown number of calls. */
     async priceSum(usage: NormalizedUsage, model: string | undefined): Promise<Spent> {
       const models = [model, requestedModel];

@@ -10,7 +10,7 @@ export interface Slot {
   move(provider: string, signal: AbortSignal): Promise<void>;
 }
 
-/** The slot that ends with its run. */
+/** The slot of a run. The run frees it when it ends. */
 interface HeldSlot extends Slot {
   /** Frees the slot and counts the end of the task. Call it once. */
   release(): void;
@@ -77,7 +77,7 @@ export function createHeldSlots({ scheduler, mayStart, onFreed }: HeldSlotsOptio
         current = next;
       },
       release() {
-        // Counts both before a task starts, so that its tenant gets its turn.
+        // Report the freed slot and the ended run together. Otherwise the tenant seems to run one task too many, and loses its turn.
         onFreed(new Set([...leave(), ...scheduler.endRun(task)]));
       },
     };

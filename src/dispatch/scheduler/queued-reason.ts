@@ -13,7 +13,7 @@ interface QueuedReasonOptions {
   scheduler: Pick<Scheduler, "isHeldByQuota">;
   /** Whether tasks that run on other nodes fill a limit on running tasks, so that a queued task cannot start. */
   isHeldByOthers(task: TaskProgress): Promise<boolean>;
-  budgets: Pick<Budgets, "findHolding">;
+  budgets: Pick<Budgets, "listHolding">;
 }
 
 /** Creates the functions that find out what queued tasks wait for. */
@@ -23,13 +23,15 @@ export function createQueuedReasons({ adapters, scheduler, isHeldByOthers, budge
 
   return {
     isHeldByQuota,
+    /** The budgets without room for a queued task that waits for one. */
+    listHoldingBudgets: ({ budgets: asks }: QueuedNeeds): Promise<string[]> => budgets.listHolding(asks),
     /** Finds out what a queued task waits for. */
     async findQueuedReason(task: TaskProgress, queued: QueuedNeeds): Promise<QueuedReason> {
       const { node, needs, isSessionInUse, isPostponed, budgets: asks } = queued;
       if (isPostponed) return "cooldown";
       if (await isHeldByQuota(task)) return "quota";
       // Children wait for no budget.
-      if (task.parentTaskId === null && (await budgets.findHolding(asks)) !== null) return "budget";
+      if (task.parentTaskId === null && (await budgets.listHolding(asks)).length > 0) return "budget";
       const { runner, obstacle } = adapters.findRunner({ provider: task.provider, needs, place: node });
       if (obstacle?.kind === "tag") return "tag";
       if (runner?.isAlive !== true) return "node";

@@ -33,9 +33,8 @@ export function createTaskQueue(options: TaskQueueOptions) {
     if (!task.needs.every((tag) => tags.includes(tag))) return enqueueForOthers(task, arriving);
     scheduler.addArriving(arriving);
     const claim = claimSlot(provider);
-    // Only the claim of a stored task finds out whether its resume token is in use, and reserves in budgets.
-    const starts =
-      claim !== null && task.request.resumeToken === undefined && task.asks === undefined && scheduler.isClaimFor(claim, arriving);
+    // Only the claim of a stored task finds out whether its resume token is in use.
+    const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isClaimFor(claim, arriving);
     const inserting = store.insertTaskIfAbsent(task, { starts, limits: claim?.filter.limits });
     if (claim !== null && starts) {
       const arrival: Arrival = { isRefused: false };

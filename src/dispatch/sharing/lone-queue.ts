@@ -1,12 +1,14 @@
-import { failedResult } from "../../results/failed-result.ts";
+import { createLeaveAdapter } from "./leave-adapter.ts";
 import type { ShareQueue } from "./queue-sharing.ts";
 
-/** Keeps the queue for this node, which runs all tasks. Tasks whose adapter is not available end at once. */
-export const createLoneQueue: ShareQueue = ({ store, adapters, scheduler, endQueued, logger }) => {
-  async function endAllQueued(provider: string): Promise<void> {
-    const result = failedResult("adapter_offline", adapters.describeOffline(provider));
+/** Keeps the queue for this node, which runs all tasks. Tasks whose adapter is not available move to a fallback, or end at once. */
+export const createLoneQueue: ShareQueue = (parts) => {
+  const { store, adapters, scheduler, logger } = parts;
+  const leaveAdapter = createLeaveAdapter(parts);
+
+  async function clearLane(provider: string): Promise<void> {
     for (let task = await store.findQueuedTask(provider); task !== null; task = await store.findQueuedTask(provider))
-      await endQueued(task, result);
+      await leaveAdapter(task, adapters.describeOffline(provider));
   }
 
   return {
@@ -16,10 +18,10 @@ export const createLoneQueue: ShareQueue = ({ store, adapters, scheduler, endQue
     mayStart: () => true,
     findRejection: () => null,
     async start() {
-      for (const { provider } of scheduler.listLanes()) if (!adapters.isLoaded(provider)) await endAllQueued(provider);
+      for (const { provider } of scheduler.listLanes()) if (!adapters.isLoaded(provider)) await clearLane(provider);
     },
     onAdapterOffline: (provider) =>
-      void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "failed to end queued tasks")),
+      void clearLane(provider).catch((error: unknown) => logger.error({ err: error, provider }, "failed to move or end queued tasks")),
     onNodesRead() {},
     onQueueHint() {},
     close() {},

@@ -6,6 +6,7 @@ import type { AvailableAdapters } from "../../registry/available-adapters.ts";
 import type { Store } from "../../store/store.ts";
 import type { Task, TaskProgress, TenantQuota } from "../../task.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
+import type { FindFallback } from "../admission/choose-candidate.ts";
 import type { TaskCancellation } from "../end/cancel-task.ts";
 import type { InterruptedTasks } from "../end/interrupted-tasks.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
@@ -43,6 +44,7 @@ export interface SharingParts extends Pick<TaskCancellation, "endQueued">, Pick<
   workspaces: Workspaces;
   mcpCommands: readonly string[];
   quotaOf(tenant: string): TenantQuota;
+  findFallback: FindFallback;
   scheduler: Scheduler;
   queue: TaskQueue;
   logger: Logger;

@@ -2,6 +2,7 @@ import type { ClusterStore, PlacementReads } from "../../store/nodes/interface.t
 import { isReached, limitsRunning } from "../scheduler/tenant-load.ts";
 import { createStartCheck } from "./check-at-start.ts";
 import { createKnownPlaces } from "./known-places.ts";
+import { createLeaveAdapter } from "./leave-adapter.ts";
 import { createLostTasks } from "./lost-tasks.ts";
 import { createQueueCounts } from "./queue-counts.ts";
 import type { ShareQueue } from "./queue-sharing.ts";
@@ -24,7 +25,7 @@ export function createSharedQueue({ cluster, graceMs, lostTaskSearchMs = LOST_TA
     const { adapters, queue, quotaOf } = parts;
     const counts = createQueueCounts({ ...parts, fillSlots: queue.fillSlots });
     const lostTasks = createLostTasks({ ...parts, cluster, intervalMs: lostTaskSearchMs });
-    const unrunnable = createUnrunnableTasks({ ...parts, cluster, graceMs });
+    const unrunnable = createUnrunnableTasks({ ...parts, cluster, graceMs, leaveAdapter: createLeaveAdapter(parts) });
     return {
       refusesWhileDraining: false,
       findPlace: createKnownPlaces({ ...parts, cluster }).find,

@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
 import type { ClusterView } from "../../cluster/cluster-view.ts";
 import type { AvailableAdapters, Obstacle } from "../../registry/available-adapters.ts";
-import { failedResult } from "../../results/failed-result.ts";
 import type { ClusterStore, QueuedNeeds } from "../../store/nodes/interface.ts";
-import type { TaskCancellation } from "../end/cancel-task.ts";
+import type { LeaveAdapter } from "./leave-adapter.ts";
 import { pauseAfterReading } from "./pause-after-reading.ts";
 
 interface UnrunnableTasksOptions {
@@ -12,15 +11,15 @@ interface UnrunnableTasksOptions {
   adapters: Pick<AvailableAdapters, "findRunner">;
   /** For how long tasks wait for a node that could run them. */
   graceMs: number;
-  endQueued: TaskCancellation["endQueued"];
+  leaveAdapter: LeaveAdapter;
   logger: Logger;
 }
 
 /**
- * Creates the check that ends queued tasks which no node can run any more, because their node, a tag or their adapter is gone. The first
- * node that is alive does it for all.
+ * Creates the check of queued tasks that no node can run any more, because their node, a tag or their adapter is gone. They move to a
+ * fallback that a node can run, or end. The first node that is alive does it for all.
  */
-export function createUnrunnableTasks({ cluster, view, adapters, graceMs, endQueued, logger }: UnrunnableTasksOptions) {
+export function createUnrunnableTasks({ cluster, view, adapters, graceMs, leaveAdapter, logger }: UnrunnableTasksOptions) {
   /** When no node was first seen that could run these tasks, in ms of the monotonic clock, by their needs as JSON. */
   let blockedSince = new Map<string, number>();
   let isChecking = false;
@@ -62,17 +61,17 @@ export function createUnrunnableTasks({ cluster, view, adapters, graceMs, endQue
       blocked.set(key, since);
       // The view has waited for a node that is gone already.
       const hasWaited = obstacle.kind === "node" && group.node !== null && findNode(group.node) !== undefined;
-      if (hasWaited || startedAt - since >= graceMs) await endAll(group);
+      if (hasWaited || startedAt - since >= graceMs) await clear(group);
     }
     blockedSince = blocked;
   }
 
-  /** Ends the tasks of a group one by one, each only if it is still queued, until a node can run them again. */
-  async function endAll(group: QueuedNeeds): Promise<void> {
+  /** Moves or ends the tasks of a group one by one, each only if it is still queued, until a node can run them again. */
+  async function clear(group: QueuedNeeds): Promise<void> {
     for (let obstacle = findObstacle(group); obstacle !== null; obstacle = findObstacle(group)) {
       const task = await cluster.findTaskThatNeeds(group);
       if (task === null) return;
-      await endQueued(task, failedResult("adapter_offline", obstacle.text));
+      await leaveAdapter(task, obstacle.text);
     }
   }
 
@@ -82,7 +81,7 @@ export function createUnrunnableTasks({ cluster, view, adapters, graceMs, endQue
     try {
       await work();
     } catch (error) {
-      logger.warn({ err: error }, "failed to end the tasks that no node can run");
+      logger.warn({ err: error }, "failed to move or end the tasks that no node can run");
     }
   }
 
@@ -97,6 +96,6 @@ export function createUnrunnableTasks({ cluster, view, adapters, graceMs, endQue
       });
     },
     /** Ends the children that wait for an offline adapter of this node. They cannot run elsewhere, and their parents wait. */
-    endChildren: (provider: string): Promise<void> => run(() => endAll({ provider, node: view.self.id, needs: [], isChild: true })),
+    endChildren: (provider: string): Promise<void> => run(() => clear({ provider, node: view.self.id, needs: [], isChild: true })),
   };
 }

@@ -53,7 +53,8 @@ const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
           holdsModelCalls: z
             .boolean()
             .optional()
-            .describe("Bridge can hold a task between two calls of its model, as the model proxy does. Absent means no."),
+            .describe("Bridge can hold a task between two calls of its model, so that a budget can ask. Absent means no."),
+          callsModels: z.boolean().optional().describe("Bridge itself calls the model. Absent means no."),
           outputStrategies: z.array(z.enum(["stream", "file", "structured"])),
           inputs: z.array(z.enum(inputs.map(({ field }) => field))).describe("Supported inputs in addition to the message."),
         })

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { PAGE_BYTES } from "../../access/client-memory.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
+import { budgetUsd } from "../../requests/dispatch-schema.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
@@ -11,8 +12,13 @@ const decisionSchema = z
   .strictObject({
     decision: z.enum(["approve", "reject"]),
     reason: z.string().max(2_000).optional().describe("Passed to the runtime and included in the event `tool.approval_resolved`."),
+    raiseByUsd: budgetUsd
+      .optional()
+      .describe(
+        "US dollars by which the maximum of the budget grows. Only to approve an approval of the kind `budget` whose budget has `maxCostUsd`. Without it, each reached maximum grows by that of the dispatch.",
+      ),
   })
-  .meta({ id: "ApprovalDecision", description: "The decision on a pending tool call.", examples: [{ decision: "approve" }] });
+  .meta({ id: "ApprovalDecision", description: "The decision on a pending approval.", examples: [{ decision: "approve" }] });
 
 /** `GET /api/v2/approvals` and `POST /api/v2/approvals/{approvalId}`. */
 export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals }> = async (app, { approvals }) => {
@@ -24,7 +30,7 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
         operationId: "listApprovals",
         tags: ["approvals"],
         summary: "List approvals",
-        description: "Tool calls of your tenant that wait or waited for an approval, newest first unless `order` is `oldest`.",
+        description: "Tool calls and budgets of your tenant that wait or waited for an approval, newest first unless `order` is `oldest`.",
         querystring: z.strictObject({
           ...pageQuery,
           state: approvalStateSchema.optional().describe("Only approvals in this state."),
@@ -57,7 +63,7 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
       schema: {
         operationId: "decideApproval",
         tags: ["approvals"],
-        summary: "Approve or reject a tool call",
+        summary: "Approve or reject a tool call or a budget",
         description: "The first decision applies; later ones are rejected with 409 `already_decided`.",
         params: z.object({ approvalId: z.string().describe("Id of the approval.") }),
         querystring: noQuery,
@@ -77,9 +83,9 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
       },
     },
     async (request) => {
-      const { decision, reason = null } = request.body;
-      const by = request.principal.name;
-      return describeApproval(await approvals.decide(request.principal.tenant, request.params.approvalId, { decision, reason, by }));
+      const { reason = null, ...decision } = request.body;
+      const { tenant, name: by } = request.principal;
+      return describeApproval(await approvals.decide(tenant, request.params.approvalId, { ...decision, reason, by }));
     },
   );
 };

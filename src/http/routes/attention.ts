@@ -51,7 +51,7 @@ const attentionSchema = z
   })
   .meta({ id: "Attention", description: "What needs a person, or the faults that were acknowledged." });
 
-const acknowledgementSchema = z
+const acknowledgmentSchema = z
   .strictObject({
     kind: z.enum(faultKinds),
     id: z.string().min(1).max(1024).optional().describe("The task, the delivery, or the adapter."),
@@ -130,7 +130,7 @@ export const attentionRoutes: FastifyPluginAsyncZodOpenApi<{ attention: Attentio
           "Removes one fault, those of a receiver, or all of a kind from the list, for everybody in your tenant. A new fault is listed again: " +
           `a callback or delivery that dies after a redelivery, or an adapter that goes offline after it was available. A request acknowledges at most ${MAX_ACKNOWLEDGED.toLocaleString("en-US")} faults.`,
         querystring: noQuery,
-        body: acknowledgementSchema,
+        body: acknowledgmentSchema,
         response: {
           200: { description: "How many faults are acknowledged.", content: { "application/json": { schema: acknowledgedSchema } } },
           ...problemResponses(

@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { costSources, normalizedUsageSchema, stringifyWellFormed } from "#contract";
 import { queuedReasons } from "../../dispatch/scheduler/queued-reason.ts";
-import type { TaskSnapshot } from "../../queries/task-reader.ts";
+import type { StoredTaskRepository, TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { attemptSchema, errorCodeSchema, resultSchema } from "../wire/result-schema.ts";
@@ -26,7 +26,7 @@ export const taskStateInput = z
 const waitingOnSchema = extensibleEnum(z.enum(["queue", "quota", "budget", "cooldown", "approval", "runtime"]), {
   id: "WaitingReason",
   description:
-    "`queue`: queued. `quota`: queued because the tenant or the agent has its maximum of running tasks. `budget`: queued because a budget has no room for the task. `cooldown`: queued until the vendor of its model accepts calls again. `approval`: a tool call waits for an approval. `runtime`: running without an event for 30 s.",
+    "`queue`: queued. `quota`: queued because the tenant or the agent has its maximum of running tasks. `budget`: queued because a budget has no room for the task. `cooldown`: queued until the vendor of its model accepts calls again. `approval`: a tool call or a budget waits for an approval. `runtime`: running without an event for 30 s.",
 });
 
 const queuedBecauseSchema = extensibleEnum(z.enum(queuedReasons), {
@@ -50,6 +50,22 @@ const deliverySchema = z
       "The delivery of a task's callback. The state is `pending` from the dispatch on; the first attempt starts when the task ends.",
   });
 
+const taskRepositorySchema = z
+  .strictObject({
+    name: z.string(),
+    branch: z.string(),
+    baseCommit: z.string().nullable().describe("The commit at which the task began. Null until it is known."),
+    headCommit: z.string().nullable().describe("The commit that contains all changes. Null until the task ends, and if there is none."),
+    commits: z.number().int().nullable().describe("Null until the task ends."),
+    files: z.number().int().nullable().describe("Number of changed files. Null until the task ends."),
+    insertions: z.number().int().nullable().describe("Number of added lines. Null until the task ends."),
+    deletions: z.number().int().nullable().describe("Number of removed lines. Null until the task ends."),
+    pushed: z.boolean().nullable().describe("Whether Bridge has pushed the branch. Null until the task ends."),
+    pushError: z.string().nullable().describe("Why a requested push failed."),
+    error: z.string().nullable().describe("Why the changes are not stored completely."),
+  })
+  .meta({ id: "TaskRepository", description: "The repository of which a task has a separate work tree, and what it has changed." });
+
 const listedTask = {
   taskId: z.string(),
   parentTaskId: z.string().nullable(),
@@ -58,6 +74,7 @@ const listedTask = {
   state: taskStateSchema,
   waitingOn: waitingOnSchema.nullable(),
   queuedBecause: queuedBecauseSchema.nullable().describe("What a queued task waits for; null if it is not queued."),
+  waitingForBudgets: z.array(z.string()).describe("Names of the budgets without room, if the task waits for one; otherwise empty."),
   node: z
     .string()
     .nullable()
@@ -93,6 +110,7 @@ const listedTask = {
   callback: deliverySchema.nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
   childCount: z.number().int().describe("Number of child tasks, without their child tasks."),
+  repository: taskRepositorySchema.nullable().describe("Null if the task has no separate work tree."),
 };
 
 /** A task in a list, without its result. */
@@ -110,6 +128,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
       state: "completed",
       waitingOn: null,
       queuedBecause: null,
+      waitingForBudgets: [],
       node: null,
       title: "Count BRIDGE in *.md",
       model: null,
@@ -126,6 +145,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
       callback: null,
       metadata: null,
       childCount: 0,
+      repository: null,
       result: { status: "ok", output: "BRIDGE occurs 12 times.", durationMs: 812, connection: "cli" },
     },
   ],
@@ -133,7 +153,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
 
 /** Converts a task to its form in lists. */
 export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<typeof listedTaskSchema> {
-  const { task, summary, callback, lastProgressAt, queuedBecause, node, childCount } = snapshot;
+  const { task, summary, callback, lastProgressAt, queuedBecause, waitingForBudgets, node, childCount, repository } = snapshot;
   return {
     taskId: task.taskId,
     parentTaskId: task.parentTaskId,
@@ -142,6 +162,7 @@ export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<
     state: task.state,
     waitingOn: findWaitingReason(snapshot),
     queuedBecause,
+    waitingForBudgets: [...waitingForBudgets],
     node,
     title: summary.title,
     model: summary.model,
@@ -158,6 +179,21 @@ export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<
     callback: callback === null ? null : describeDelivery(callback),
     metadata: task.metadata,
     childCount,
+    repository: repository === null ? null : describeRepository(repository),
+  };
+}
+
+function describeRepository({ name, branch, baseCommit, outcome }: StoredTaskRepository): z.infer<typeof taskRepositorySchema> {
+  return {
+    ...{ name, branch, baseCommit },
+    headCommit: outcome?.headCommit ?? null,
+    commits: outcome?.commits ?? null,
+    files: outcome?.files ?? null,
+    insertions: outcome?.insertions ?? null,
+    deletions: outcome?.deletions ?? null,
+    pushed: outcome?.pushed ?? null,
+    pushError: outcome?.pushError ?? null,
+    error: outcome?.error ?? null,
   };
 }
 

@@ -6,6 +6,7 @@ import type { createDescribedDispatchSchema } from "../../requests/dispatch-sche
 import { bodyErrorCodes, problemResponses, problemSchema, toProblem } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import { connectionSchema } from "../wire/result-schema.ts";
+import { acceptedRepositorySchema, describeAcceptedRepository } from "./dispatch.ts";
 
 /** Options of the route. */
 export interface DispatchCheckOptions {
@@ -43,6 +44,7 @@ const previewSchema = z.strictObject({
     .describe(
       "Who would answer, if the adapter is a council: each role on each runtime. Null for other adapters, and if the agent lives on another node.",
     ),
+  repository: acceptedRepositorySchema.nullable(),
   candidates: z
     .array(
       z.strictObject({
@@ -72,6 +74,7 @@ const checkSchema = z
           ...{ provider: "command", agentId: "auditor", replayed: false, connection: "cli", queueAhead: 0 },
           resolved: { model: null, profile: "modify", approvals: "allow", timeoutSeconds: 600 },
           council: null,
+          repository: null,
           candidates: [],
           warnings: [],
         },
@@ -115,8 +118,8 @@ export const dispatchCheckRoutes: FastifyPluginAsyncZodOpenApi<DispatchCheckOpti
   );
 };
 
-const toAcceptance = ({ warnings, candidates, ...task }: DispatchPreview): z.infer<typeof checkSchema> => ({
+const toAcceptance = ({ warnings, candidates, repository, ...task }: DispatchPreview): z.infer<typeof checkSchema> => ({
   wouldAnswer: 202,
   problem: null,
-  task: { ...task, candidates: [...candidates], warnings: [...warnings] },
+  task: { ...task, repository: describeAcceptedRepository(repository ?? undefined), candidates: [...candidates], warnings: [...warnings] },
 });

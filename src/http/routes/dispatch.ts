@@ -4,7 +4,7 @@ import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import type { ReceiveDispatch } from "../../dispatch/receive-dispatch.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
 import type { createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
-import { isFinal } from "../../task.ts";
+import { isFinal, type TaskRepository } from "../../task.ts";
 import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
@@ -23,12 +23,50 @@ export interface DispatchRouteOptions {
   tasks: Pick<TaskReader, "find" | "resultBytes">;
 }
 
+/** The repository of an accepted task. */
+export const acceptedRepositorySchema = z
+  .strictObject({
+    name: z.string(),
+    ref: z.string(),
+    branch: z.string(),
+    baseCommit: z
+      .string()
+      .nullable()
+      .describe(
+        "The commit from which the task starts. Null if the fetch took too long or failed; then the task fetches again when it starts.",
+      ),
+  })
+  .meta({ id: "AcceptedRepository", description: "The repository of which a task gets a separate work tree." });
+
+/** Converts the repository of a task to its form in the API; null if it has none. */
+export const describeAcceptedRepository = (repository: TaskRepository | undefined): z.infer<typeof acceptedRepositorySchema> | null => {
+  if (repository === undefined) return null;
+  const { name, ref, branch, baseCommit } = repository;
+  return { name, ref, branch, baseCommit };
+};
+
 const acceptedSchema = z
-  .strictObject({ taskId: z.string(), provider: z.string(), agentId: z.string(), state: taskStateSchema, createdAt: timestamp })
+  .strictObject({
+    taskId: z.string(),
+    provider: z.string(),
+    agentId: z.string(),
+    state: taskStateSchema,
+    createdAt: timestamp,
+    repository: acceptedRepositorySchema.nullable(),
+  })
   .meta({
     id: "AcceptedTask",
     description: "A task that Bridge has stored.",
-    examples: [{ taskId: "report-7", provider: "command", agentId: "auditor", state: "queued", createdAt: "2026-11-22T09:30:00.000Z" }],
+    examples: [
+      {
+        taskId: "report-7",
+        provider: "command",
+        agentId: "auditor",
+        state: "queued",
+        createdAt: "2026-11-22T09:30:00.000Z",
+        repository: null,
+      },
+    ],
   });
 
 const acceptedHeaders = headersOf("Location", "Idempotent-Replayed", "Preference-Applied");
@@ -86,6 +124,10 @@ export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> 
             "budget_too_small",
             "profile_conflict",
             "resume_unknown",
+            "unknown_repository",
+            "unknown_ref",
+            "push_refused",
+            "invalid_state",
             "budget_exhausted",
             "too_many_requests",
             "queue_full",
@@ -114,7 +156,8 @@ export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> 
         if (snapshot !== null) return sendTask(reply, snapshot);
       }
       const { taskId, provider, agentId, state, createdAt } = waited ?? accepted;
-      return reply.code(202).send({ taskId, provider, agentId, state, createdAt: toIso(createdAt) });
+      const repository = describeAcceptedRepository(accepted.request.repository);
+      return reply.code(202).send({ taskId, provider, agentId, state, createdAt: toIso(createdAt), repository });
     },
   );
 };

@@ -4,6 +4,7 @@ import type { Budgets } from "../../budgets/budgets.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
 import type { AvailableAdapters } from "../../registry/available-adapters.ts";
+import type { Repositories } from "../../repositories/repository.ts";
 import { problemResponses } from "../wire/problem.ts";
 
 /** Options of the routes. */
@@ -12,8 +13,9 @@ export interface HealthRouteOptions {
   adapters: Pick<AvailableAdapters, "listCapabilities">;
   /** Rejects when the store cannot write. */
   checkWritable(): Promise<void>;
-  /** Reports faults of its file. The route needs no token, so warnings contain no data. */
+  /** Reports faults of its file, as `repositories` does. The route needs no token, so warnings contain no data. */
   budgets?: Pick<Budgets, "listWarnings">;
+  repositories?: Pick<Repositories, "listWarnings">;
 }
 
 /** Requests within this time share one test of the store, because the route needs no token and each test costs a commit. */
@@ -34,7 +36,7 @@ const describeOkResponse = (description: string) => ({ description, content: { "
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */
 export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = async (app, options) => {
-  const { dispatcher, adapters, checkWritable, budgets } = options;
+  const { dispatcher, adapters, checkWritable, budgets, repositories } = options;
   const checkWritableShared = share(checkWritable, SHARED_CHECK_MS);
 
   for (const url of ["/healthz", "/health"]) {
@@ -70,7 +72,7 @@ export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = as
       if (dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping.");
       if (adapters.listCapabilities().length === 0) throw new BridgeError("adapter_offline", "No adapter is online.");
       await checkWritableShared();
-      const warnings = budgets?.listWarnings() ?? [];
+      const warnings = [...(budgets?.listWarnings() ?? []), ...(repositories?.listWarnings() ?? [])];
       return { status: "ok" as const, ...(warnings.length > 0 && { warnings }) };
     },
   );

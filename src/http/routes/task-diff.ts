@@ -1,8 +1,8 @@
 import type { onRequestAsyncHookHandler } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
+import type { TaskChanges } from "../../queries/task-changes.ts";
 import { DIFF_LIMITS, diffCuts } from "../../workspaces/diff-work-tree.ts";
-import type { TaskDiffs } from "../../workspaces/task-diffs.ts";
 import { createClosedSignal } from "../wire/closed-signal.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { forwardingCodes, problemResponses } from "../wire/problem.ts";
@@ -40,10 +40,10 @@ const diffSchema = z
 
 /** `GET /api/v2/tasks/{taskId}/diff`. */
 export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
-  taskDiffs: TaskDiffs;
+  changes: Pick<TaskChanges, "readDiff">;
   /** Passes requests to the node of their task. */
   forward: onRequestAsyncHookHandler;
-}> = async (app, { taskDiffs, forward }) => {
+}> = async (app, { changes, forward }) => {
   app.addHook("onRequest", forward);
   app.get(
     "/api/v2/tasks/:taskId/diff",
@@ -55,7 +55,7 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
         operationId: "getTaskDiff",
         tags: ["files"],
         summary: "Get the diff of a task",
-        description: `The unified diff between the commit that was checked out when the task started and the files that are in its git work tree now, including untracked files that are not ignored. It includes changes that were not committed when the task started, and changes of later tasks. 409 \`invalid_state\` if the task has not started or did not start in a git work tree, if its commit is no longer in the repository, if the repository has \`objects/info/alternates\`, if a file that git opens is a pipe, or if git needed more than ${DIFF_LIMITS.ms / 1000} s before the diff began; 404 \`not_supported\` if Bridge cannot run git.`,
+        description: `The unified diff between the commit that was checked out when the task started and the files that are in its git work tree now, including untracked files that are not ignored. It includes changes that were not committed when the task started, and changes of later tasks. For a task with a repository, Bridge compares \`baseCommit\` with the work tree while the task runs, and with \`headCommit\` after its end; 409 \`invalid_state\` while it has no work tree yet, 404 \`not_found\` if no changes are stored. For other tasks: 409 \`invalid_state\` if the task has not started or did not start in a git work tree, if its commit is no longer in the repository, if the repository has \`objects/info/alternates\`, if a file that git opens is a pipe, or if git needed more than ${DIFF_LIMITS.ms / 1000} s before the diff began; 404 \`not_supported\` if Bridge cannot run git.`,
         params: taskParams,
         querystring: noQuery,
         response: {
@@ -77,7 +77,7 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
     },
     async (request, reply) => {
       const reserve = () => request.reserve(reply, DIFF_COPIES * DIFF_LIMITS.bytes);
-      return taskDiffs.read(request.principal.tenant, request.params.taskId, { reserve, signal: createClosedSignal(reply) });
+      return changes.readDiff(request.principal.tenant, request.params.taskId, { reserve, signal: createClosedSignal(reply) });
     },
   );
 };

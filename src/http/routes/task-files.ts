@@ -54,7 +54,7 @@ export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{
         tags: ["files"],
         summary: "List the files that a task left",
         description:
-          "Files of the agent's workspace that last changed while the task ran, sorted by path. A page can have fewer than `limit` files; `nextCursor` is null on the last page.",
+          "Files of the agent's workspace that last changed while the task ran, sorted by path. A page can have fewer than `limit` files; `nextCursor` is null on the last page. Empty for a task with a repository: read its diff or its patch instead.",
         params: taskParams,
         querystring: z.strictObject({
           limit: pageQuery.limit,

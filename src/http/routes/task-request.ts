@@ -3,7 +3,9 @@ import { z } from "zod";
 import { MAX_BYTES_PER_TENANT } from "../../access/client-memory.ts";
 import { BridgeError } from "../../errors.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
-import type { createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
+import { toDefaultBranch } from "../../requests/branch-name.ts";
+import type { AskedRepository, createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
+import type { TaskRepository } from "../../task.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";
 import { MASK, maskSecrets } from "./mask-secrets.ts";
@@ -36,6 +38,11 @@ function createTaskRequestSchema({ shape: { outputSchema: _, tools: __, ...field
     .meta({ id: "TaskRequest", description: "The request of a task, without secrets of its MCP servers." });
 }
 
+/** The repository as a new dispatch can name it: without what Bridge has added, and without the default name of the branch. */
+function toAskedRepository(taskId: string, { baseCommit: _, continuesBranch: __, branch, ...repository }: TaskRepository): AskedRepository {
+  return branch === toDefaultBranch(taskId) ? repository : { ...repository, branch };
+}
+
 /** `GET /api/v2/tasks/{taskId}/request`. */
 export const taskRequestRoutes: FastifyPluginAsyncZodOpenApi<TaskRequestRouteOptions> = async (app, { bodySchema, tasks }) => {
   app.get(
@@ -64,9 +71,10 @@ export const taskRequestRoutes: FastifyPluginAsyncZodOpenApi<TaskRequestRouteOpt
       const task = await tasks.findRequest(tenant, id);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
       const { taskId, provider, agentId } = task;
-      const { skipped: _, ...dispatched } = task.request;
+      const { skipped: _, repository, ...dispatched } = task.request;
       const { request: shown, masked } = maskSecrets(dispatched);
-      return reply.send({ request: { taskId, provider, agentId, ...shown }, masked } as never);
+      const asked = repository !== undefined && { repository: toAskedRepository(taskId, repository) };
+      return reply.send({ request: { taskId, provider, agentId, ...shown, ...asked }, masked } as never);
     },
   );
 };

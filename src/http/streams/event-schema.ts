@@ -9,6 +9,7 @@ import {
   normalizedUsageSchema,
   pricedCallSchema,
 } from "#contract";
+import { approvalKindSchema } from "../wire/approval-kind.ts";
 import { errorCodeSchema } from "../wire/result-schema.ts";
 import { timestamp } from "../wire/timestamps.ts";
 
@@ -83,17 +84,23 @@ const kinds = {
     }),
   },
   "tool.approval_requested": {
-    description: "A tool call waits for an approval.",
-    data: z.object({ approvalId: z.string(), ...call, input, expiresAt: timestamp.nullable() }),
+    description: "A tool call, or a task at the maximum of its budget, waits for an approval.",
+    data: z.object({ approvalId: z.string(), kind: approvalKindSchema.optional(), ...call, input, expiresAt: timestamp.nullable() }),
   },
   "tool.approval_resolved": {
     description: "An approval was decided.",
     data: z.object({
       approvalId: z.string(),
+      kind: approvalKindSchema.optional(),
       toolCallId: call.toolCallId,
       decision: z.enum(["approve", "reject"]),
       by: z.string().describe("Name of the token; `bridge` if the approval expired or the task ended."),
       reason: z.string().nullable(),
+      raiseByUsd: z
+        .number()
+        .nullable()
+        .optional()
+        .describe("By how many US dollars the maximum has grown; null if it has not. Absent for tool calls."),
     }),
   },
   "execution.completed": {

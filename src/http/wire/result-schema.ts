@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { connections, attemptSchema as contractAttemptSchema, executionResultSchema, taskErrorCodeSchema } from "#contract";
+import {
+  connections,
+  attemptSchema as contractAttemptSchema,
+  executionResultSchema,
+  repositoryOutcomeSchema,
+  taskErrorCodeSchema,
+} from "#contract";
 import { extensibleEnum } from "./extensible-enum.ts";
 
 export const errorCodeSchema = extensibleEnum(taskErrorCodeSchema, { id: "TaskErrorCode", description: "Why a task failed." });
@@ -15,7 +21,16 @@ export const attemptSchema = contractAttemptSchema.extend({ errorCode: errorCode
 });
 
 /** The result of a task. */
-const resultFields = { errorCode: errorCodeSchema.optional(), connection: connectionSchema, attempts: z.array(attemptSchema).optional() };
+const resultFields = {
+  errorCode: errorCodeSchema.optional(),
+  connection: connectionSchema,
+  attempts: z.array(attemptSchema).optional(),
+  repository: repositoryOutcomeSchema
+    // openapi-fetch drops a field whose only type is null.
+    .extend({ conflicts: z.null().meta({ description: "Always null.", override: { type: ["array", "null"], items: { type: "string" } } }) })
+    .meta({ id: "RepositoryOutcome", description: "What a task has changed in its work tree of a repository." })
+    .optional(),
+};
 export const resultSchema = executionResultSchema.extend(resultFields).meta({
   id: "ExecutionResult",
   description: "The result of a task. A missing field is unknown or does not apply.",

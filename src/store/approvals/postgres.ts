@@ -7,7 +7,17 @@ import type { OperationKind, TaskEvent, Transaction } from "../engines/postgres/
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { cutPage, toColumns, toStatement } from "../engines/postgres/statements.ts";
 import type { Approval, ApprovalDecision, ApprovalStore, NewApproval } from "./interface.ts";
-import { approvalColumns, isDecidable, MAX_PENDING_APPROVALS, NO_EXPIRY, toApproval, toDecided, toDecisionEvent } from "./rows.ts";
+import {
+  approvalColumns,
+  isDecidable,
+  MAX_PENDING_APPROVALS,
+  NO_EXPIRY,
+  selectRaises,
+  toApproval,
+  toDecided,
+  toDecisionEvent,
+  toRaises,
+} from "./rows.ts";
 
 /** Reads approvals. */
 export function createApprovalReads(reader: Reader) {
@@ -28,6 +38,7 @@ export function createApprovalReads(reader: Reader) {
     },
     listPendingApprovals: async (tenant, toolCallId) => (await reader.all(selectPending, tenant, toColumnText(toolCallId))).map(toApproval),
     hasPendingApproval: async (taskSeq) => (await reader.get(selectPendingOfTask, taskSeq)) !== undefined,
+    readRaises: async (taskSeq) => toRaises(await reader.get(selectRaisesOfTask, taskSeq)),
   } satisfies Partial<ApprovalStore>;
 }
 
@@ -65,6 +76,8 @@ const selectPending = toStatement(
 );
 
 const selectPendingOfTask = toStatement("SELECT 1 AS pending FROM approval WHERE task = $1 AND state = 'pending' LIMIT 1");
+
+const selectRaisesOfTask = toStatement(selectRaises("$1"));
 
 /** An approval to insert. */
 interface Question {
@@ -113,14 +126,27 @@ const countPending = {
   text: "SELECT task, count(*) AS count FROM approval WHERE task = ANY ($1::bigint[]) AND state = 'pending' GROUP BY task",
 };
 
-const questionNames = ["id", "task", "tenant", "tool_call_id", "tool_name", "input", "expires_in"] as const;
+const questionNames = [
+  "id",
+  "task",
+  "tenant",
+  "tool_call_id",
+  "tool_name",
+  "input",
+  "expires_in",
+  "kind",
+  "raise_micros",
+  "raise_tokens",
+] as const;
 
 const insertApprovals = {
   name: "insert_approvals",
   text: `WITH a AS (
-      INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at)
-      SELECT id, task, tenant, tool_call_id, tool_name, input, 'pending', $8::bigint, coalesce($8::bigint + expires_in, ${NO_EXPIRY})
-      FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[]) WITH ORDINALITY
+      INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at, kind, raise_micros, raise_tokens)
+      SELECT id, task, tenant, tool_call_id, tool_name, input, 'pending', $11::bigint, coalesce($11::bigint + expires_in, ${NO_EXPIRY}),
+        kind, raise_micros, raise_tokens
+      FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::bigint[],
+        $10::bigint[]) WITH ORDINALITY
         AS given (${questionNames.join(", ")}, position) ORDER BY position
       RETURNING *)
     SELECT ${approvalColumns}, t.title FROM a JOIN task t ON t.seq = a.task`,
@@ -134,6 +160,9 @@ const toQuestionRow = ({ task, approval }: Question) => ({
   tool_name: toColumnText(approval.toolName),
   input: approval.shownInput,
   expires_in: approval.expiresInMs,
+  kind: approval.kind ?? "tool",
+  raise_micros: approval.raises?.micros ?? null,
+  raise_tokens: approval.raises?.tokens ?? null,
 });
 
 /** A decision about an approval. */
@@ -180,21 +209,23 @@ const selectApprovalsToDecide = {
     JOIN approval a ON a.tenant = given.tenant AND a.id = given.id JOIN task t ON t.seq = a.task`,
 };
 
-const decisionNames = ["seq", "state", "decided_at", "decided_by", "reason"] as const;
+const decisionNames = ["seq", "state", "decided_at", "decided_by", "reason", "raise_micros"] as const;
 
 const storeDecisions = {
   name: "store_decisions",
-  text: `UPDATE approval a SET state = given.state, decided_at = given.decided_at, decided_by = given.decided_by, reason = given.reason
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) AS given (${decisionNames.join(", ")})
+  text: `UPDATE approval a SET state = given.state, decided_at = given.decided_at, decided_by = given.decided_by, reason = given.reason,
+      raise_micros = given.raise_micros
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) AS given (${decisionNames.join(", ")})
     WHERE a.seq = given.seq AND a.state = 'pending'`,
 };
 
-const toDecisionRow = ({ seq, state, decidedAt, decidedBy, reason }: Approval) => ({
+const toDecisionRow = ({ seq, state, decidedAt, decidedBy, reason, raises }: Approval) => ({
   seq,
   state,
   decided_at: decidedAt,
   decided_by: decidedBy,
   reason,
+  raise_micros: raises.micros,
 });
 
 /**

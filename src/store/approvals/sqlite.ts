@@ -8,9 +8,11 @@ import {
   isDecidable,
   MAX_PENDING_APPROVALS,
   NO_EXPIRY,
+  selectRaises,
   toApproval,
   toDecided,
   toDecisionEvent,
+  toRaises,
   toRejection,
 } from "./rows.ts";
 
@@ -29,11 +31,12 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
   function decide(approval: Approval, decision: ApprovalDecision, now: number): Approval {
     const decided = toDecided(approval, decision, now);
     driver.run(
-      "UPDATE approval SET state = ?, decided_at = ?, decided_by = ?, reason = ? WHERE seq = ? AND state = 'pending'",
+      "UPDATE approval SET state = ?, decided_at = ?, decided_by = ?, reason = ?, raise_micros = ? WHERE seq = ? AND state = 'pending'",
       decided.state,
       decided.decidedAt,
       decided.decidedBy,
       decided.reason,
+      decided.raises.micros,
       decided.seq,
     );
     events.append(decided.task, toDecisionEvent(decided), now);
@@ -48,7 +51,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
   }
 
   const operations = {
-    insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, shownInput, expiresInMs, event }) =>
+    insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, shownInput, expiresInMs, event, kind = "tool", raises }) =>
       driver.write(() => {
         if (driver.get(selectRun, task.seq, task.restarts) === undefined) return null;
         const pending = driver.get("SELECT count(*) AS count FROM approval WHERE task = ? AND state = 'pending'", task.seq);
@@ -57,8 +60,8 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
         const now = clock();
         const expiresAt = expiresInMs === null ? null : now + expiresInMs;
         driver.run(
-          `INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at)
-             VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+          `INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at, kind, raise_micros, raise_tokens)
+             VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)`,
           approvalId,
           task.seq,
           task.tenant,
@@ -67,6 +70,9 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
           shownInput,
           now,
           expiresAt ?? NO_EXPIRY,
+          kind,
+          raises?.micros ?? null,
+          raises?.tokens ?? null,
         );
         events.append(task, event(expiresAt), now);
         return find(driver, task.tenant, approvalId);
@@ -116,6 +122,7 @@ function createApprovalReads(driver: SqliteDriver) {
         .map(toApproval),
     hasPendingApproval: async (taskSeq) =>
       driver.get("SELECT 1 AS pending FROM approval WHERE task = ? AND state = 'pending' LIMIT 1", taskSeq) !== undefined,
+    readRaises: async (taskSeq) => toRaises(driver.get(selectRaises("?"), taskSeq)),
   } satisfies Partial<ApprovalStore>;
 }
 

@@ -1,9 +1,11 @@
 import type { Transaction } from "../engines/postgres/operation-kind.ts";
 import { toColumns } from "../engines/postgres/statements.ts";
 import type { NewEvent } from "../events/interface.ts";
-import type { BudgetAsk, BudgetLimit, LimitsAt } from "./interface.ts";
+import type { BudgetLimit, LimitsAt } from "./interface.ts";
 import {
   type Change,
+  encodeNeeds,
+  hasRoomFor,
   isExceeded,
   largestAsk,
   limitsOf,
@@ -17,24 +19,28 @@ import {
   toPeriod,
   toPeriodRow,
   toReservation,
+  toReservationRow,
   warn,
 } from "./rows.ts";
 
-/** Stores what new tasks ask of budgets. */
-export async function insertAsks(rows: readonly (BudgetAsk & { task: number })[], transaction: Transaction): Promise<void> {
-  if (rows.length === 0) return;
-  const asked = rows.map(({ task, name, askMicros, askTokens }) => ({ task, name, ask_micros: askMicros, ask_tokens: askTokens }));
-  await transaction.query(insertAskRows, toColumns(["task", "name", "ask_micros", "ask_tokens"], asked));
+/** Stores the reservations of new tasks. */
+export async function insertReservations(held: readonly Held[], transaction: Transaction): Promise<void> {
+  if (held.length === 0) return;
+  const rows = held.map(({ task, reservation }) => ({ task, ...toReservationRow(reservation) }));
+  await transaction.query(insertRows, toColumns(["task", ...insertedColumns], rows));
 }
 
-const insertAskRows = {
-  name: "insert_budget_asks",
-  text: `INSERT INTO task_budget (task, name, ask_micros, ask_tokens)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[])`,
+/** The columns of a new reservation, which has settled nothing. */
+const insertedColumns = ["name", "ask_micros", "ask_tokens", "starts_at", "reserved_micros", "reserved_tokens", "last_starts_at"] as const;
+
+const insertRows = {
+  name: "insert_reservations",
+  text: `INSERT INTO task_budget (task, ${insertedColumns.join(", ")})
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])`,
 };
 
 /** A reservation of a task. */
-interface Held {
+export interface Held {
   task: number;
   reservation: Reservation;
 }
@@ -54,12 +60,12 @@ export interface HeldChange {
 }
 
 /**
- * Changes the reservations of running tasks, in their order. The batch must hold the locks of their budgets (`budgetsOf`). `isEnd`: the
- * tasks end, and their rows are deleted. Returns one outcome for each change.
+ * Changes the reservations of running tasks, in their order. The batch must hold the locks of their budgets (`budgetsOf`). `next`: whether
+ * the tasks still run, end, or return to the queue. Returns one outcome for each change.
  */
 export async function changeReservations(
   changes: readonly HeldChange[],
-  { limitsAt, isEnd }: { limitsAt: LimitsAt; isEnd: boolean },
+  { limitsAt, next }: { limitsAt: LimitsAt; next: "running" | "ended" | "queued" },
   transaction: Transaction,
 ): Promise<BudgetOutcome[]> {
   if (changes.length === 0) return [];
@@ -84,7 +90,8 @@ export async function changeReservations(
   });
   await Promise.all([
     storePeriods([...periods.values()], transaction),
-    isEnd ? transaction.query(deleteReservations, [changes.map(({ task }) => task)]) : storeReservations(held, transaction),
+    next === "ended" ? transaction.query(deleteReservations, [changes.map(({ task }) => task)]) : storeReservations(held, transaction),
+    next === "queued" ? storeNeeds(held, transaction) : null,
   ]);
   return outcomes;
 }
@@ -138,46 +145,92 @@ const upsertPeriods = {
 
 async function storeReservations(held: readonly Held[], transaction: Transaction): Promise<void> {
   if (held.length === 0) return;
-  const rows = held.map(({ task, reservation: { name, startsAt, reserved, settled } }) => ({
-    ...{ task, name, starts_at: startsAt, reserved_micros: reserved.micros, reserved_tokens: reserved.tokens },
-    ...{ settled_micros: settled.micros, settled_tokens: settled.tokens },
-  }));
-  const names = ["task", "name", "starts_at", "reserved_micros", "reserved_tokens", "settled_micros", "settled_tokens"] as const;
-  await transaction.query(updateReservations, toColumns(names, rows));
+  const rows = held.map(({ task, reservation }) => ({ task, ...toReservationRow(reservation) }));
+  await transaction.query(updateReservations, toColumns(["task", "name", ...changingColumns], rows));
 }
+
+const changingColumns = [
+  ...(["starts_at", "reserved_micros", "reserved_tokens", "settled_micros", "settled_tokens"] as const),
+  ...(["last_starts_at", "earlier_micros", "earlier_tokens"] as const),
+];
 
 const updateReservations = {
   name: "update_reservations",
-  text: `UPDATE task_budget b SET starts_at = given.starts_at, reserved_micros = given.reserved_micros, reserved_tokens = given.reserved_tokens,
-      settled_micros = given.settled_micros, settled_tokens = given.settled_tokens
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-      AS given (task, name, starts_at, reserved_micros, reserved_tokens, settled_micros, settled_tokens)
+  text: `UPDATE task_budget b SET ${changingColumns.map((name) => `${name} = given.${name}`).join(", ")}
+    FROM unnest($1::bigint[], $2::text[], ${changingColumns.map((_, index) => `$${index + 3}::bigint[]`).join(", ")})
+      AS given (task, name, ${changingColumns.join(", ")})
     WHERE b.task = given.task AND b.name = given.name`,
 };
+
+/** Stores what tasks that return to the queue need. Children wait for no budget. */
+async function storeNeeds(held: readonly Held[], transaction: Transaction): Promise<void> {
+  const tasks = Map.groupBy(held, ({ task }) => task);
+  const rows = [...tasks].map(([task, all]) => ({ task, needs: toNeeds(all.map(({ reservation }) => reservation)) }));
+  if (rows.length > 0) await transaction.query(updateNeeds, toColumns(["task", "needs"], rows));
+}
+
+const updateNeeds = {
+  name: "update_needs",
+  text: `UPDATE task t SET budget_needs = given.needs FROM unnest($1::bigint[], $2::text[]) AS given (task, needs)
+    WHERE t.seq = given.task AND t.parent_seq IS NULL`,
+};
+
+/** The longest value of `budget_needs`, because an entry of an index has a limit. Tasks with longer needs are compared one by one. */
+const MAX_NEEDS_LENGTH = 1_000;
+
+/** The value of `budget_needs`. */
+export function toNeeds(reservations: readonly Reservation[]): string {
+  const needs = encodeNeeds(reservations);
+  return Buffer.byteLength(needs) > MAX_NEEDS_LENGTH ? NO_NEEDS : needs;
+}
+
+const NO_NEEDS = "[]";
 
 const deleteReservations = { name: "delete_reservations", text: "DELETE FROM task_budget WHERE task = ANY ($1::bigint[])" };
 
 /** The largest asks with which a task may start, as columns of name, cost and tokens. */
 export type LargestAsks = [string[], (number | null)[], (number | null)[]];
 
-/** The reservations of the tasks that the claims of a batch start. */
+/** The reservations of the tasks that a batch starts. */
 export interface StartLedger {
   /** Null if no budget holds any task back. */
   findLargestAsks(owner: { tenant: string; provider: string }): LargestAsks | null;
-  /** Reserves what a started task asks. */
+  /** Whether all budgets have room for what a new task asks. */
+  haveRoom(asked: readonly Reservation[]): boolean;
+  /** Reserves what a new task asks. Returns its reservations, which the caller stores. */
+  reserveNew(asked: readonly Reservation[]): Reservation[];
+  /** Reserves what a stored task asks. */
   reserve(task: number): Promise<void>;
-  /** Stores all reservations. */
+  /** A ledger with the same counts, to find out which tasks can start together. */
+  copy(): StartLedger;
+  /** Stores the periods, and the reservations of stored tasks. */
   store(): Promise<void>;
 }
 
-/** Reads the budgets for the claims of a batch, which must hold the locks of the budgets (`budgetsOf`). */
+/** Reads the budgets for the starts of a batch, which must hold the locks of the budgets (`budgetsOf`). */
 export async function openStartLedger(limits: readonly BudgetLimit[], transaction: Transaction): Promise<StartLedger> {
   const keys = [limits.map(({ name }) => name), limits.map(({ startsAt }) => startsAt)];
   const rows = limits.length === 0 ? [] : await transaction.query(selectPeriods, keys);
-  const stored = new Map(rows.map(toPeriod).map((period) => [period.name, period]));
+  return createStartLedger(limits, new Map(rows.map(toPeriod).map((period) => [period.name, period])), transaction);
+}
+
+function createStartLedger(
+  limits: readonly BudgetLimit[],
+  stored: ReadonlyMap<string, PeriodCounts>,
+  transaction: Transaction,
+): StartLedger {
   const changed = new Map<string, PeriodCounts>();
-  const reserved: Held[] = [];
+  const held: Held[] = [];
   const periodOf = (limit: BudgetLimit): PeriodCounts => changed.get(limit.name) ?? stored.get(limit.name) ?? toEmptyPeriod(limit);
+  const limitOf = (asked: Reservation): BudgetLimit | undefined => limits.find(({ name }) => name === asked.name);
+  const reserveNew = (asked: readonly Reservation[]): Reservation[] =>
+    asked.map((one) => {
+      const limit = limitOf(one);
+      if (limit === undefined) return one;
+      const { period, reservation } = reserve(periodOf(limit), one, limit);
+      changed.set(limit.name, period);
+      return reservation;
+    });
   return {
     findLargestAsks(owner) {
       const largest = limitsOf(owner, limits).map((limit) => ({ name: limit.name, ...largestAsk(periodOf(limit), limit) }));
@@ -185,30 +238,41 @@ export async function openStartLedger(limits: readonly BudgetLimit[], transactio
       if (holding.length === 0) return null;
       return [holding.map(({ name }) => name), holding.map(({ micros }) => micros), holding.map(({ tokens }) => tokens)];
     },
+    haveRoom: (asked) =>
+      asked.every((one) => {
+        const limit = limitOf(one);
+        return limit === undefined || hasRoomFor(one, periodOf(limit), limit);
+      }),
+    reserveNew,
     async reserve(task) {
-      for (const { reservation: asked } of await readReservations([task], transaction)) {
-        const limit = limits.find(({ name }) => name === asked.name);
-        if (limit === undefined) continue;
-        const { period, reservation } = reserve(periodOf(limit), asked, limit);
-        changed.set(limit.name, period);
-        reserved.push({ task, reservation });
-      }
+      const asked = (await readReservations([task], transaction)).map(({ reservation }) => reservation);
+      held.push(...reserveNew(asked).map((reservation) => ({ task, reservation })));
     },
+    copy: () => createStartLedger(limits, new Map([...stored, ...changed]), transaction),
     async store() {
-      await Promise.all([storePeriods([...changed.values()], transaction), storeReservations(reserved, transaction)]);
+      await Promise.all([storePeriods([...changed.values()], transaction), storeReservations(held, transaction)]);
     },
   };
 }
 
-/** Whether all budgets have room for the task `q`. The parameters are the columns of `LargestAsks`. */
-export const fitsBudgets = ([name, micros, tokens]: readonly [string, string, string]): string => `NOT EXISTS (
-  SELECT 1 FROM task_budget b JOIN unnest(${name}::text[], ${micros}::bigint[], ${tokens}::bigint[]) AS allowed (name, micros, tokens)
-    ON allowed.name = b.name
-  WHERE b.task = q.seq AND (${needOf("micros")} > allowed.micros OR ${needOf("tokens")} > allowed.tokens))`;
+/** The columns of `LargestAsks`, as a table. */
+export const allowedBy = ([name, micros, tokens]: readonly [string, string, string]): string =>
+  `unnest(${name}::text[], ${micros}::bigint[], ${tokens}::bigint[]) AS allowed (name, micros, tokens)`;
+
+/** True if the row of the task `q` contains `budget_needs` or no budgets; otherwise whether the budgets in `allowed` have room. */
+export const fitsByRows = `(q.budgets IS NULL OR q.budget_needs <> '${NO_NEEDS}' OR NOT EXISTS (
+  SELECT 1 FROM task_budget b JOIN allowed ON allowed.name = b.name
+  WHERE b.task = q.seq AND (${needOf("micros")} > allowed.micros OR ${needOf("tokens")} > allowed.tokens)))`;
+
+/** Whether the budgets in the table `allowed` have room for the value of `budget_needs` in this column. */
+export const fitsNeeds = (needs: string): string => `NOT EXISTS (
+  SELECT 1 FROM jsonb_array_elements(${needs}::jsonb) AS one JOIN allowed ON allowed.name = one ->> 0
+  WHERE (one ->> 1)::bigint > allowed.micros OR (one ->> 2)::bigint > allowed.tokens)`;
 
 /** What the row `b` of a queued task needs. */
-export const needOf = (dimension: keyof PartialAmounts): string =>
-  `CASE WHEN b.ask_${dimension} IS NOT NULL THEN greatest(1, b.ask_${dimension} - b.settled_${dimension}) END`;
+export function needOf(dimension: keyof PartialAmounts): string {
+  return `CASE WHEN b.ask_${dimension} IS NOT NULL THEN greatest(1, b.ask_${dimension} - b.settled_${dimension}) END`;
+}
 
 /** What a queued task `t` needs of budgets, as JSON. */
 export const budgetNeeds = `(SELECT json_agg(json_build_array(b.name, ${needOf("micros")}, ${needOf("tokens")}) ORDER BY b.name)::text

@@ -1,9 +1,9 @@
-import type { ExecutionResult } from "#contract";
 import { MICROS_PER_USD, type Spent } from "../../task.ts";
 import type { NewEvent } from "../events/interface.ts";
+import type { Finish } from "../tasks/interface.ts";
 import type { StoredRow } from "../tasks/rows.ts";
 import { UNBILLED_CODES } from "../usage/rows.ts";
-import type { BudgetCounts, BudgetLimit } from "./interface.ts";
+import type { BudgetAsk, BudgetCounts, BudgetLimit } from "./interface.ts";
 
 /** A cost in millionths of a US dollar, and a number of tokens. */
 export interface Amounts {
@@ -42,6 +42,10 @@ export interface Reservation {
   readonly reserved: Amounts;
   /** How much of the usage of the task is in the `spent` of periods. */
   readonly settled: Amounts;
+  /** The period in which it has reserved last; null before its first run. */
+  readonly lastStartsAt: number | null;
+  /** How much of `settled` is in periods before that one. */
+  readonly earlier: Amounts;
 }
 
 /** The limit of one task, so that sums stay exact numbers: a million dollars, and a million million tokens. */
@@ -112,6 +116,27 @@ export const needOf = ({ ask, settled }: Pick<Reservation, "ask" | "settled">): 
   return { micros: need("micros"), tokens: need("tokens") };
 };
 
+/** Whether a budget has room for what a task needs to start. */
+export const hasRoomFor = (reservation: Reservation, period: Used, limit: BudgetLimit): boolean => {
+  const [need, largest] = [needOf(reservation), largestAsk(period, limit)];
+  return dimensions.every((dimension) => (need[dimension] ?? 0) <= (largest[dimension] ?? Number.POSITIVE_INFINITY));
+};
+
+/** Returns the reservations of a new task, which reserve nothing yet, sorted by name. */
+export const toUnstarted = (asks: readonly BudgetAsk[]): Reservation[] =>
+  asks
+    .map(({ name, askMicros, askTokens }) => ({
+      ...{ name, ask: { micros: askMicros, tokens: askTokens } },
+      ...{ startsAt: null, reserved: NOTHING, settled: NOTHING, lastStartsAt: null, earlier: NOTHING },
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+/** What a queued task needs of budgets, as rows of name, cost and tokens in JSON. Equal needs are equal texts. */
+export function encodeNeeds(reservations: readonly Reservation[]): string {
+  const needs = reservations.map((reservation) => ({ name: reservation.name, ...needOf(reservation) }));
+  return JSON.stringify(needs.flatMap(({ name, micros, tokens }) => (micros === null && tokens === null ? [] : [[name, micros, tokens]])));
+}
+
 /** Reserves what a starting task needs, as far as there is room: children start without waiting for room. */
 export function reserve(period: PeriodCounts, reservation: Reservation, limit: BudgetLimit): Change {
   const [need, remaining] = [needOf(reservation), remainingOf(period, limit)];
@@ -120,7 +145,10 @@ export function reserve(period: PeriodCounts, reservation: Reservation, limit: B
   );
   return {
     period: { ...period, endsAt: limit.endsAt, reserved: add(period.reserved, reserved) },
-    reservation: { ...reservation, startsAt: period.startsAt, reserved },
+    reservation: {
+      ...{ ...reservation, startsAt: period.startsAt, reserved, lastStartsAt: period.startsAt },
+      earlier: reservation.lastStartsAt === period.startsAt ? reservation.earlier : reservation.settled,
+    },
   };
 }
 
@@ -147,11 +175,13 @@ export interface RunTotal extends PartialAmounts {
   readonly isLeast: boolean;
 }
 
-/** The total of a run from the result of its task. */
-export const toRunTotal = ({ usage, costUsd, errorCode }: ExecutionResult): RunTotal => ({
+/** The total of a run from the end of its task. */
+export const toRunTotal = ({ result: { usage, costUsd, errorCode }, usedNoModel = false, isInterrupted = false }: RunEnd): RunTotal => ({
   ...toAmounts({ usage: usage ?? null, costUsd: costUsd ?? null }),
-  ...{ isFree: UNBILLED_CODES.has(errorCode), isLeast: errorCode === "bridge_restarted" },
+  ...{ isFree: usedNoModel || UNBILLED_CODES.has(errorCode), isLeast: isInterrupted },
 });
+
+type RunEnd = Pick<Finish, "result" | "usedNoModel" | "isInterrupted">;
 
 /** The total of a run whose vendor rejected its calls, so that it has used nothing else than what is known. */
 export const toSpentTotal = (spent: Parameters<typeof toAmounts>[0]): RunTotal => ({ ...toAmounts(spent), isFree: true, isLeast: true });
@@ -161,15 +191,15 @@ export const UNKNOWN_TOTAL: RunTotal = { micros: null, tokens: null, isFree: fal
 
 /**
  * Ends the reservation of a run. The known total replaces it. If the total is unknown, what was metered counts, or the whole reservation if
- * nothing was, as an estimate.
+ * nothing was, as an estimate. A total below what was counted is refunded, as far as the period has counted it.
  */
 export function settle(period: PeriodCounts, reservation: Reservation, total: RunTotal): Change {
-  const { reserved, settled } = reservation;
+  const { reserved, settled, earlier } = reservation;
   const isGuessed = (dimension: Dimension): boolean => total[dimension] === null && settled[dimension] === 0 && !total.isFree;
   const guessed = each((dimension) => (isGuessed(dimension) ? reserved[dimension] : 0));
   const used = (dimension: Dimension): number => {
     if (total[dimension] === null) return guessed[dimension];
-    return Math.max(total[dimension] - settled[dimension], total.isLeast ? 0 : -settled[dimension]);
+    return Math.max(total[dimension] - settled[dimension], total.isLeast ? 0 : earlier[dimension] - settled[dimension]);
   };
   return {
     period: {
@@ -180,7 +210,7 @@ export function settle(period: PeriodCounts, reservation: Reservation, total: Ru
     },
     reservation: {
       ...{ ...reservation, startsAt: null, reserved: NOTHING },
-      settled: each((dimension) => total[dimension] ?? settled[dimension]),
+      settled: each((dimension) => Math.max(total[dimension] ?? settled[dimension], (total.isLeast ? settled : earlier)[dimension])),
     },
   };
 }
@@ -242,8 +272,10 @@ export const toPeriodRow = ({ name, startsAt, endsAt, spent, reserved, estimated
 });
 
 /** The columns of `toReservation`. */
-export const reservationColumns =
-  "name, ask_micros, ask_tokens, starts_at, reserved_micros, reserved_tokens, settled_micros, settled_tokens";
+export const reservationColumns = [
+  "name, ask_micros, ask_tokens, starts_at, reserved_micros, reserved_tokens, settled_micros, settled_tokens",
+  "last_starts_at, earlier_micros, earlier_tokens",
+].join(", ");
 
 /** A row of `task_budget`. */
 export const toReservation = (row: StoredRow): Reservation => ({
@@ -251,6 +283,16 @@ export const toReservation = (row: StoredRow): Reservation => ({
   ask: { micros: row["ask_micros"] as number | null, tokens: row["ask_tokens"] as number | null },
   reserved: { micros: Number(row["reserved_micros"]), tokens: Number(row["reserved_tokens"]) },
   settled: { micros: Number(row["settled_micros"]), tokens: Number(row["settled_tokens"]) },
+  lastStartsAt: row["last_starts_at"] as number | null,
+  earlier: { micros: Number(row["earlier_micros"]), tokens: Number(row["earlier_tokens"]) },
+});
+
+/** The columns of a reservation. */
+export const toReservationRow = ({ name, ask, startsAt, reserved, settled, lastStartsAt, earlier }: Reservation) => ({
+  ...{ name, ask_micros: ask.micros, ask_tokens: ask.tokens, starts_at: startsAt },
+  ...{ reserved_micros: reserved.micros, reserved_tokens: reserved.tokens },
+  ...{ settled_micros: settled.micros, settled_tokens: settled.tokens },
+  ...{ last_starts_at: lastStartsAt, earlier_micros: earlier.micros, earlier_tokens: earlier.tokens },
 });
 
 /** What budgets show of a period. */

@@ -21,7 +21,7 @@ export function createBudgetOperations(driver: SqliteDriver, clock: () => number
     /** Reports, after the commit, that a task has reached the maximum of a budget. */
     announceReached: (task: TaskIdentity, budget: string): void => use.onReached(task, budget),
     /** Deletes expired periods, inside an operation that is already running. */
-    removeExpired: (now: number): number => driver.run("DELETE FROM budget_period WHERE ends_at < ?", now - KEPT_MS),
+    removeExpired: (now: number): number => reservations.removePeriods(now - KEPT_MS),
     operations: {
       ...createReads(driver, readPeriod),
       useBudgets(given) {

@@ -4,6 +4,7 @@ import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { advisoryLocks, toStatement } from "../engines/postgres/statements.ts";
+import { removeOfTasks } from "../repositories/rows.ts";
 import { DELETED_TENANT, findObstacle, PURGE_SLICE } from "./deletion.ts";
 import type { DeletionOutcome, DeletionStore } from "./interface.ts";
 
@@ -40,7 +41,7 @@ async function deleteTask({ tenant, taskId }: Deletion, transaction: Transaction
   const [parent] = await transaction.query(selectParent, [Number(task["seq"])]);
   const obstacle = findObstacle({ task, parent, family });
   if (obstacle !== null) return obstacle;
-  for (const statement of deleteSmallRows) await transaction.query(statement, [members]);
+  for (const statement of [...deleteSmallRows, deleteRepositories]) await transaction.query(statement, [members]);
   await transaction.query(detachTasks, [members]);
   return "deleted";
 }
@@ -69,6 +70,9 @@ const deleteSmallRows = ["callback_dedup", "callback", "approval", "task_label",
   name: `delete_${table}`,
   text: `DELETE FROM ${table} WHERE task = ANY ($1::bigint[])`,
 }));
+
+/** Of tasks that will be deleted. */
+export const deleteRepositories = { name: "delete_task_repository", text: removeOfTasks("= ANY ($1::bigint[])") };
 
 const detachTasks = {
   name: "detach_tasks",

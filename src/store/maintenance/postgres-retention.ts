@@ -3,9 +3,10 @@ import { removeExpiredBudgets } from "../budgets/postgres.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
+import { removeExpiredRepositories } from "../repositories/postgres.ts";
 import { removeExpiredUsage } from "../usage/postgres.ts";
 import type { MaintenanceStore } from "./interface.ts";
-import { lockRetention, purgeSlice, raiseFloor } from "./postgres-deletion.ts";
+import { deleteRepositories, lockRetention, purgeSlice, raiseFloor } from "./postgres-deletion.ts";
 import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "./retention-range.ts";
 
 /**
@@ -43,7 +44,9 @@ async function prune({ olderThanMs, limit }: Slice, transaction: Transaction): P
   const sessions = await transaction.query(pruneSessions, [now, now + SESSION_LIFETIME_MS]);
   const markers = await transaction.query(pruneMarkers, [MARKER_LIFETIME_MS]);
   const deliveries = await transaction.query(pruneDeliveries, [age.before, limit]);
-  const usage = (await removeExpiredUsage(transaction)) + (await removeExpiredBudgets(transaction));
+  const others = [removeExpiredUsage, removeExpiredBudgets, removeExpiredRepositories];
+  let usage = 0;
+  for (const removeExpired of others) usage += await removeExpired(transaction);
   const events = await pruneEvents(age, { limit, transaction });
   const tasks = await pruneTasks(age, { limit, transaction });
   const removed = tokens.length + tickets.length + sessions.length + markers.length + deliveries.length + usage + events + tasks;
@@ -151,7 +154,7 @@ async function pruneTasks({ now, before }: Age, { limit, transaction }: Scope): 
   const seqs = rows.map(({ seq }) => Number(seq));
   const [part] = await transaction.query(selectPart, [seqs, TASK_SLICE_BYTES]);
   const expired = part?.["seqs"] as unknown as readonly number[];
-  for (const statement of deleteTask) await transaction.query(statement, [expired.map(Number)]);
+  for (const statement of [deleteRepositories, ...deleteTask]) await transaction.query(statement, [expired.map(Number)]);
   return expired.length;
 }
 

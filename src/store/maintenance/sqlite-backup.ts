@@ -1,6 +1,6 @@
 import { NoDatabaseError, StartError } from "../../errors.ts";
+import { openReadOnly } from "../engines/sqlite/database-file.ts";
 import { isDamage, remedyOf } from "../engines/sqlite/faults.ts";
-import { openReadOnly } from "../engines/sqlite/open-database.ts";
 import { type BackupManifest, createBackupFile, publishBackup } from "./backup-file.ts";
 import { findFaults, readCounts, readEpoch } from "./sqlite-check.ts";
 

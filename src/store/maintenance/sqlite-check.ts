@@ -1,8 +1,8 @@
 import type { Database } from "better-sqlite3";
 import { NoDatabaseError } from "../../errors.ts";
+import { openReadOnly } from "../engines/sqlite/database-file.ts";
 import { isDamage } from "../engines/sqlite/faults.ts";
 import { countMigrations } from "../engines/sqlite/migrate.ts";
-import { openReadOnly } from "../engines/sqlite/open-database.ts";
 import { countsSql, type DatabaseCounts, toCounts } from "./backup-file.ts";
 import { type DatabaseReport, describeBroken, invariants } from "./invariants.ts";
 

@@ -1,4 +1,5 @@
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
+import type { createRepositoryOperations } from "../repositories/sqlite.ts";
 import type { createAgentOperations } from "../tasks/sqlite-lists.ts";
 import { DELETED_TENANT, findObstacle, PURGE_SLICE, taskTables } from "./deletion.ts";
 import type { DeletionOutcome, DeletionStore } from "./interface.ts";
@@ -6,13 +7,14 @@ import type { DeletionOutcome, DeletionStore } from "./interface.ts";
 /** The other parts of the store that deletions use. */
 interface Dependencies {
   agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
+  repositories: Pick<ReturnType<typeof createRepositoryOperations>, "removeOfTask">;
 }
 
 /**
  * Deletes tasks. One transaction detaches a task and its children from their tenant and removes their small rows. Their
  * events and long texts, which can be many rows, follow in slices; `prune` removes what remains after a crash.
  */
-export function createDeletionOperations(driver: SqliteDriver, { agents }: Dependencies) {
+export function createDeletionOperations(driver: SqliteDriver, { agents, repositories }: Dependencies) {
   /** The task and everything below it. */
   const familyOf = (seq: number): Row[] =>
     driver.all(
@@ -24,6 +26,7 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
 
   function detach(seq: number): void {
     for (const table of [...taskTables, "webhook_delivery"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+    repositories.removeOfTask(seq);
     driver.run(
       `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,
          request = '{}', fingerprint = '', traceparent = NULL, tracestate = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,

@@ -2,6 +2,7 @@ import type { createSessionOperations, createTicketOperations } from "../access/
 import type { createBudgetOperations } from "../budgets/sqlite.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createWebhookOperations } from "../posts/sqlite-webhooks.ts";
+import type { createRepositoryOperations } from "../repositories/sqlite.ts";
 import type { createAgentOperations } from "../tasks/sqlite-lists.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
 import { taskTables } from "./deletion.ts";
@@ -18,13 +19,14 @@ interface Dependencies {
   webhooks: Pick<ReturnType<typeof createWebhookOperations>, "prune">;
   usage: Pick<ReturnType<typeof createUsageOperations>, "removeExpired">;
   budgets: Pick<ReturnType<typeof createBudgetOperations>, "removeExpired">;
+  repositories: Pick<ReturnType<typeof createRepositoryOperations>, "removeOfTask" | "removeExpired">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
 export function createRetentionOperations(
   driver: SqliteDriver,
-  { deletions, agents, tickets, sessions, webhooks, usage, budgets, clock }: Dependencies,
+  { deletions, agents, tickets, sessions, webhooks, usage, budgets, repositories, clock }: Dependencies,
 ) {
   /** Deletes the oldest events. */
   function pruneEvents(age: Age, limit: number): number {
@@ -75,6 +77,7 @@ export function createRetentionOperations(
     for (const row of rows) {
       const seq = Number(row["seq"]);
       for (const table of [...taskTables, "text_chunk"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+      repositories.removeOfTask(seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
     if (rows.length > 0) agents.forgetCounts();
@@ -91,7 +94,7 @@ export function createRetentionOperations(
           const now = clock();
           const age = { now, before: now - olderThanMs };
           const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);
-          const expiring = [tickets, sessions, usage, budgets];
+          const expiring = [tickets, sessions, usage, budgets, repositories];
           const others = expiring.reduce((removed, part) => removed + part.removeExpired(now), webhooks.prune(age.before, limit));
           return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + others;
         },

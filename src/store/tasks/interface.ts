@@ -18,6 +18,7 @@ import type { BudgetAsk } from "../budgets/interface.ts";
 import type { NewEvent } from "../events/interface.ts";
 import type { Page } from "../page.ts";
 import type { Callback, CallbackState, NewCallback } from "../posts/interface.ts";
+import type { StoredTaskRepository } from "../repositories/interface.ts";
 import type { GappedJson, LongText } from "./gapped-json.ts";
 
 /** Tasks and their results. */
@@ -53,6 +54,8 @@ export interface TaskStore {
   readTaskStatuses(taskSeqs: readonly number[]): Promise<ReadonlyMap<number, TaskStatus>>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
+  /** What each child of a task has spent, as far as it is stored. */
+  listChildrenSpent(parentSeq: number): Promise<ChildSpent[]>;
   /**
    * Counts of queued tasks, for counters kept in memory; those with the oldest task first. With PostgreSQL, also of the children that this
    * node may start; with SQLite, no child is queued when Bridge counts.
@@ -86,6 +89,8 @@ export interface TaskStore {
   requestStopIfRunning(task: TaskIdentity, stop: StopRequest): Promise<boolean>;
   /** Called one or more times with each stored stop request of a task that this process may run. One listener only: the dispatcher. */
   onStopRequests(listener: (task: TaskIdentity, stop: StopRequest) => void): void;
+  /** Moves a queued task to another adapter, with the request for that one. Returns false if the task is not queued there any more. */
+  moveTaskIfQueued(task: TaskRun, to: Pick<Task, "provider" | "request">): Promise<boolean>;
   /** If the disk fails, Bridge retries the write until the disk recovers, as for all its own writes. Without `patient`, rejects at once. */
   finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
@@ -145,8 +150,17 @@ export interface Finish {
   event: NewEvent;
   /** Whether the task has run child tasks, whose usage and cost its result repeats. */
   hasChildren?: boolean;
+  /** Whether it is known that no run of the task has used a model, so that a missing cost is none. */
+  usedNoModel?: boolean;
+  /** Whether the process of the run has ended without storing it, so that it may have used more than its result contains. */
+  isInterrupted?: boolean;
   /** Called inside the transaction, because the body contains `finishedAt`. */
   callback: ((finishedAt: number) => NewCallback) | null;
+}
+
+/** What a child task has spent, and its state. */
+export interface ChildSpent extends Spent {
+  state: TaskState;
 }
 
 /** A task that a crash has interrupted, and the stop request that was stored before; null if there is none. */
@@ -181,6 +195,8 @@ export interface TaskStatus {
   childCount: number;
   /** Null if it is not queued. */
   queued: QueuedNeeds | null;
+  /** Null if it has no separate work tree. */
+  repository: StoredTaskRepository | null;
 }
 
 /** A task with a result that may be long. */
@@ -209,7 +225,10 @@ export type RunningLimits = Pick<TenantQuota, "maxRunning" | "agentMaxRunning">;
 
 /** How a new task is stored. */
 export interface InsertOptions {
-  /** Whether it starts at once. On PostgreSQL, the store queues it instead if this node may not start it, or if a limit is reached. */
+  /**
+   * Whether it starts at once. The store queues it instead if a budget has no room for it; on PostgreSQL, also if this node may not start
+   * it, or if a limit is reached.
+   */
   starts: boolean;
   limits?: RunningLimits | undefined;
 }

@@ -1,6 +1,8 @@
 import { BridgeError } from "../../errors.ts";
 import type { Task } from "../../task.ts";
-import { insertAsks } from "../budgets/postgres-reservations.ts";
+import type { LimitsAt } from "../budgets/interface.ts";
+import { insertReservations, openStartLedger, type StartLedger, toNeeds } from "../budgets/postgres-reservations.ts";
+import { toUnstarted } from "../budgets/rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Row, Value } from "../engines/postgres/connection.ts";
 import type { OperationKind, Outcome, Transaction } from "../engines/postgres/operation-kind.ts";
@@ -24,6 +26,9 @@ interface Accept extends InsertOptions {
   task: NewTask;
   /** The id of this node. */
   node: string;
+  /** Names of the budgets in which a start reserves. */
+  budgets: readonly string[];
+  limitsAt: LimitsAt;
 }
 
 /** The task with this id, and whether this operation has inserted it. */
@@ -39,22 +44,22 @@ export const acceptOperation: OperationKind<Accept, Accepted> = {
   isRepeatable: false,
   startsTask: ({ starts, task }) => starts || task.parent !== null,
   limitedTenantOf: (input) => (isLimited(input) ? input.task.tenant : null),
+  budgetsOf: ({ budgets }) => budgets,
   // With limits, it counts running tasks first. A claim must see what tasks ask of budgets, which is stored after them.
   overlaps: (inputs) => !inputs.some((input) => isLimited(input) || input.task.asks !== undefined),
   async run(inputs, transaction) {
     // A node that has been declared dead would leave the child in the queue, because the other nodes have already ended its tasks.
     if (!transaction.isMember && inputs.some(({ task }) => task.parent !== null))
       throw new BridgeError("storage_unavailable", "The node of the parent task was declared dead.");
-    const inserted = toMap(await insert(inputs, transaction));
+    const limits = lockedLimits(inputs, transaction);
+    // Nothing is awaited without budgets: the kinds overlap then, and a claim of the same batch must not be sent before the insert.
+    const ledger = limits.length === 0 ? null : await openStartLedger(limits, transaction);
+    const inserted = toMap(await insert(inputs, ledger, transaction));
     const labels = inputs.flatMap(({ task }) => {
       const row = inserted.get(keyOf(task));
       return row === undefined ? [] : toLabelRows(task, Number(row["seq"]));
     });
-    const asks = inputs.flatMap(({ task }) => {
-      const row = inserted.get(keyOf(task));
-      return row === undefined ? [] : (task.asks ?? []).map((ask) => ({ ...ask, task: Number(row["seq"]) }));
-    });
-    await insertAsks(asks, transaction);
+    await storeReservations(inputs, { inserted, ledger }, transaction);
     if (labels.length > 0) await transaction.query(insertLabels, toColumnArrays(labelColumns, labels));
     const others = inputs.filter(({ task }) => !inserted.has(keyOf(task)));
     const found = others.length === 0 ? new Map<string, Row>() : toMap(await findTasks(others, transaction));
@@ -68,10 +73,35 @@ const keyOf = ({ tenant, taskId }: Pick<NewTask, "tenant" | "taskId">): string =
 const toMap = (rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [keyOf({ tenant: String(row["tenant"]), taskId: String(row["id"]) }), row]));
 
+/** The budgets that the batch has locked. */
+function lockedLimits(inputs: readonly Accept[], { now }: Transaction): ReturnType<LimitsAt> {
+  const locked = new Set(inputs.flatMap(({ budgets }) => budgets));
+  const limits = locked.size === 0 ? [] : (inputs[0]?.limitsAt(now) ?? []);
+  return limits.filter(({ name }) => locked.has(name));
+}
+
+/** Stores what the inserted tasks ask of budgets. Those that run reserve it. */
+async function storeReservations(
+  inputs: readonly Accept[],
+  { inserted, ledger }: { inserted: ReadonlyMap<string, Row>; ledger: StartLedger | null },
+  transaction: Transaction,
+): Promise<void> {
+  const held = inputs.flatMap(({ task }) => {
+    const row = inserted.get(keyOf(task));
+    if (row === undefined || task.asks === undefined) return [];
+    const asked = toUnstarted(task.asks);
+    const reservations = ledger !== null && row["state"] === "running" ? ledger.reserveNew(asked) : asked;
+    return reservations.map((reservation) => ({ task: Number(row["seq"]), reservation }));
+  });
+  await insertReservations(held, transaction);
+  await ledger?.store();
+}
+
 /** Sends both inserts at once, first of all unless there are limits. The second one sees the places of the first one and of other nodes. */
-async function insert(inputs: readonly Accept[], transaction: Transaction): Promise<readonly Row[]> {
+async function insert(inputs: readonly Accept[], ledger: StartLedger | null, transaction: Transaction): Promise<readonly Row[]> {
   const able = inputs.filter((input) => isAble(input, transaction));
-  const starting = able.some(isLimited) ? await selectWithinLimits(able, transaction) : able;
+  const permitted = able.some(isLimited) ? await selectWithinLimits(able, transaction) : able;
+  const starting = ledger === null ? permitted : selectWithinBudgets(permitted, ledger.copy());
   const [, rows] = await Promise.all([
     starting.length === 0 ? null : transaction.query(placeAgents, toPlaceColumns(starting, transaction)),
     transaction.query(insertTasks, [...toColumns(inputs, new Set(starting)), transaction.now, inputs[0]?.node ?? null, Date.now()]),
@@ -82,9 +112,18 @@ async function insert(inputs: readonly Accept[], transaction: Transaction): Prom
 /** Children do not count, because their parent does. */
 const isLimited = ({ task, starts, limits }: Accept): boolean => starts && limits !== undefined && task.parent === null;
 
-/** Whether this node may start the task, as far as it depends on the node. A task with budgets needs a claim, which reserves. */
+/** Whether this node may start the task, as far as it depends on the node. */
 const isAble = ({ task, starts }: Accept, { isMember, tags }: Transaction): boolean =>
-  starts && task.asks === undefined && isMember && task.needs.every((tag) => tags.includes(tag));
+  starts && isMember && task.needs.every((tag) => tags.includes(tag));
+
+/** The tasks for which budgets have room together. Children wait for no budget, because their parent holds a slot meanwhile. */
+const selectWithinBudgets = (permitted: readonly Accept[], ledger: StartLedger): Accept[] =>
+  permitted.filter(({ task }) => {
+    const asked = toUnstarted(task.asks ?? []);
+    if (task.parent === null && !ledger.haveRoom(asked)) return false;
+    ledger.reserveNew(asked);
+    return true;
+  });
 
 /** The tasks that may start within the limits of their tenants. */
 async function selectWithinLimits(able: readonly Accept[], transaction: Transaction): Promise<readonly Accept[]> {
@@ -141,6 +180,7 @@ const columns = [
   "model",
   "callback_url",
   "budgets",
+  "budget_needs",
 ] as const;
 const numbers: ReadonlySet<string> = new Set(["parent_seq"]);
 const names = columns.join(", ");
@@ -183,6 +223,8 @@ function toColumns(inputs: readonly Accept[], starting: ReadonlySet<Accept>): Va
       traceparent: task.traceparent,
       tracestate: task.tracestate,
       budgets: encodeBudgets(task.asks),
+      // Children wait for no budget.
+      budget_needs: toNeeds(toUnstarted(task.parent === null ? (task.asks ?? []) : [])),
       resume_token: resumeToken === undefined ? null : toColumnText(resumeToken),
       needs: toArrayLiteral(task.needs),
       starts: starting.has(input) ? 1 : 0,

@@ -1,6 +1,6 @@
 import type { Task } from "../../task.ts";
 import type { LimitsAt } from "../budgets/interface.ts";
-import { fitsBudgets, type LargestAsks, openStartLedger, type StartLedger } from "../budgets/postgres-reservations.ts";
+import { allowedBy, fitsByRows, fitsNeeds, type LargestAsks, openStartLedger, type StartLedger } from "../budgets/postgres-reservations.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind, Outcome, Transaction } from "../engines/postgres/operation-kind.ts";
 import type { ClaimFilter } from "./interface.ts";
@@ -157,14 +157,18 @@ function toStart(row: Row, transaction: Transaction): Outcome<Claimed> {
 const kindOfTask = (task: string): string => `CASE WHEN ${task}.parent_seq IS NULL THEN 'dispatched' ELSE 'child' END`;
 
 /**
- * Queued tasks of one kind whose tags this node has, in the order of the index for each place. The tags are compared here, because a claim
- * would otherwise look up each task of a long queue by its number.
+ * Queued tasks of one place whose tags this node has. The tags are compared here, because a claim would otherwise look up each task of a
+ * long queue by its number.
  */
-const queuedAt = (place: string, { kind, condition }: { kind: ClaimFilter["kind"]; condition: string }): string =>
-  `SELECT q.seq, q.parent_seq FROM task q
+const queuedAt = (place: string): string =>
+  `SELECT q.seq, q.parent_seq, q.budgets, q.budget_needs FROM task q
    WHERE q.state = 'queued' AND q.provider = $1 AND q.tenant = $2 AND coalesce(q.node, '') = ${place}
-     AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")})
-     AND (q.start_after IS NULL OR q.start_after <= $5::bigint) ${condition}`;
+     AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")})
+     AND (q.start_after IS NULL OR q.start_after <= $5::bigint)`;
+
+/** The queued tasks of a kind that this node may start, in the order of the index for each place. */
+const queuedOf = (kind: ClaimFilter["kind"]): string =>
+  ["$4", "''"].map((place) => `(${queuedAt(place)} AND ${kindOfTask("q")} = '${kind}' ORDER BY q.seq)`).join(" UNION ALL ");
 
 /**
  * `next` is the oldest tasks that this node may start, as far as the tasks show. Conditions on `t` repeat those on `q` that can change:
@@ -175,11 +179,11 @@ const queuedAt = (place: string, { kind, condition }: { kind: ClaimFilter["kind"
  * place after the beginning of the statement, which the statement does not see. Then it changes nothing, and the next claim does. A child
  * belongs to the node of its parent, wherever its agent lives.
  */
-const claimInOrder = (kind: ClaimFilter["kind"], turn: string, condition = ""): string => {
+const claimInOrder = (kind: ClaimFilter["kind"], turn: string, { tables = "", waiting = queuedOf(kind) } = {}): string => {
   const startsHere = kind === "child" ? "true" : "(home.place = $4 OR home.agent_id IN (SELECT agent_id FROM placed))";
-  return `WITH next AS MATERIALIZED (
+  return `WITH ${tables} next AS MATERIALIZED (
      SELECT t.seq, t.tenant, t.agent_id, t.resume_token
-     FROM (${["$4", "''"].map((place) => `(${queuedAt(place, { kind, condition })} ORDER BY q.seq)`).join(" UNION ALL ")}) AS waiting
+     FROM (${waiting}) AS waiting
      JOIN task t ON t.seq = waiting.seq AND t.state = 'queued' AND (t.node = $4 OR t.node IS NULL) AND t.needs <@ $6::text[] ${turn}
      LIMIT $8::bigint FOR NO KEY UPDATE OF t SKIP LOCKED),
    home AS MATERIALIZED (
@@ -202,10 +206,49 @@ const claimInOrder = (kind: ClaimFilter["kind"], turn: string, condition = ""): 
 
 export const claimDispatched = { name: "claim_dispatched", text: claimInOrder("dispatched", "ORDER BY waiting.seq") };
 
-/** The same for the tasks for which budgets have room. */
-const claimDispatchedInBudgets = {
+/** The oldest tasks that a claim compares with the budgets one by one. */
+const MAX_HEAD = 100;
+/** With more different needs than this in the queue, counted by place, a claim compares all tasks one by one. */
+const MAX_NEEDS = 500;
+/** The oldest tasks with the same needs that a claim tries to lock, because other transactions may have locked some. */
+const MAX_EQUAL = 20;
+
+const nextNeeds = (place: string, after = ""): string =>
+  `SELECT q.budget_needs FROM task q WHERE q.state = 'queued' AND q.parent_seq IS NULL AND q.provider = $1 AND q.tenant = $2
+     AND coalesce(q.node, '') = ${place} ${after} ORDER BY q.budget_needs LIMIT 1`;
+
+const fits = `${fitsNeeds("q.budget_needs")} AND ${fitsByRows}`;
+
+/**
+ * The same for the tasks for which budgets have room. It reads three lists, each only if no task of the lists before it could be locked:
+ * the oldest tasks of the queue; the oldest tasks of each value of `budget_needs` that fits, for which it reads each value once; all tasks.
+ * It reads the last list if there are very many values, or if other transactions have locked all tasks that it has read of a value. So a
+ * task that can start is never passed over, and the number of waiting tasks with equal needs does not matter.
+ */
+export const claimDispatchedInBudgets = {
   name: "claim_dispatched_in_budgets",
-  text: claimInOrder("dispatched", "ORDER BY waiting.seq", `AND ${fitsBudgets(["$9", "$10", "$11"])}`),
+  // Without ORDER BY, PostgreSQL reads the lists in turn, and stops at the first task that it can lock.
+  text: claimInOrder("dispatched", "", {
+    tables: `RECURSIVE allowed AS MATERIALIZED (SELECT * FROM ${allowedBy(["$9", "$10", "$11"])}),
+     budget_need (place, budget_needs) AS (
+       SELECT given.place, (${nextNeeds("given.place")}) FROM (VALUES ($4::text), ('')) AS given (place)
+       UNION ALL
+       SELECT n.place, (${nextNeeds("n.place", "AND q.budget_needs > n.budget_needs")}) FROM budget_need n WHERE n.budget_needs IS NOT NULL),
+     need AS MATERIALIZED (SELECT * FROM budget_need WHERE budget_needs IS NOT NULL LIMIT ${MAX_NEEDS + 1}),
+     equal AS MATERIALIZED (
+       SELECT equal.*, count(*) OVER (PARTITION BY need.place, need.budget_needs) AS tasks FROM need CROSS JOIN LATERAL (
+         ${queuedAt("need.place")} AND q.parent_seq IS NULL AND q.budget_needs = need.budget_needs AND ${fitsByRows}
+         ORDER BY q.seq LIMIT ${MAX_EQUAL}) AS equal
+       WHERE ${fitsNeeds("need.budget_needs")}),`,
+    waiting: `(SELECT q.seq FROM (SELECT * FROM (${queuedOf("dispatched")}) AS queued ORDER BY seq LIMIT ${MAX_HEAD}) AS q
+        WHERE ${fits} ORDER BY q.seq)
+       UNION ALL
+       (SELECT equal.seq FROM equal WHERE (SELECT count(*) FROM need) <= ${MAX_NEEDS} ORDER BY equal.seq)
+       UNION ALL
+       (SELECT q.seq FROM (${queuedOf("dispatched")}) AS q
+        WHERE ((SELECT count(*) FROM need) > ${MAX_NEEDS} OR EXISTS (SELECT 1 FROM equal WHERE tasks = ${MAX_EQUAL})) AND ${fits}
+        ORDER BY q.seq)`,
+  }),
 };
 
 /**

@@ -123,11 +123,11 @@ async function addUsageOf(ends: readonly AllowedEnd[], transaction: Transaction)
 async function settleBudgets(ends: readonly AllowedEnd[], transaction: Transaction): Promise<Map<number, NewEvent[]>> {
   const limited = ends.filter(({ task }) => task.budgets !== undefined);
   const changes = limited.map(({ task, finish }): HeldChange => {
-    const total = toRunTotal(finish.result);
+    const total = toRunTotal(finish);
     return { task: task.seq, change: (period, reservation) => settle(period, reservation, total) };
   });
   const limitsAt = limited[0]?.limitsAt ?? (() => []);
-  const outcomes = await changeReservations(changes, { limitsAt, isEnd: true }, transaction);
+  const outcomes = await changeReservations(changes, { limitsAt, next: "ended" }, transaction);
   return new Map(outcomes.map(({ events }, index) => [limited[index]?.task.seq ?? 0, events]));
 }
 

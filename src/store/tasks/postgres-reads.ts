@@ -7,12 +7,14 @@ import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/statements.ts";
 import { isExecution } from "../events/rows.ts";
 import { callbackColumns } from "../posts/callback-rows.ts";
+import { repositoryColumns } from "../repositories/rows.ts";
 import type { TaskStore } from "./interface.ts";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
 import {
   isSessionInUse,
   taskColumns,
   timedColumns,
+  toChildSpent,
   toQueuedCount,
   toStopRequest,
   toStoredResult,
@@ -71,6 +73,7 @@ export function createTaskReads(reader: Reader, { node, readGapped, parseGapped 
       const children = (await reader.all(selectUnfinishedChildren, parentSeq)).map(toTask);
       return children.toSorted((a, b) => a.seq - b.seq);
     },
+    listChildrenSpent: async (parentSeq) => (await reader.all(selectChildrenSpent, parentSeq)).map(toChildSpent),
     countQueuedTasks: async () => (await reader.all(countQueued, node)).map(toQueuedCount),
   } satisfies Partial<TaskStore>;
 }
@@ -99,6 +102,8 @@ const selectQueued = toStatement(`SELECT ${taskColumns} FROM task WHERE provider
 
 /** Not sorted by the statement, because then it would read all tasks in the order of their numbers. */
 const selectUnfinishedChildren = toStatement(`SELECT ${taskColumns} FROM task WHERE parent_seq = $1 AND state IN ('queued', 'running')`);
+
+const selectChildrenSpent = toStatement("SELECT state, cost_usd, cost_source, usage FROM task WHERE parent_seq = $1");
 
 const countQueued = toStatement(
   `SELECT provider, tenant, agent_id, (t.parent_seq IS NOT NULL) AS is_child, count(*) AS queued,
@@ -131,8 +136,9 @@ const selectStatuses = toStatement(
      (SELECT count(*) FROM task child WHERE child.parent_seq = t.seq) AS child_count,
      q.seq IS NOT NULL AND ${isSessionInUse} AS is_session_in_use,
      coalesce(q.start_after > floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, false) AS is_postponed,
-     CASE WHEN t.state = 'queued' AND t.budgets IS NOT NULL THEN ${budgetNeeds} END AS budgets
+     CASE WHEN t.state = 'queued' AND t.budgets IS NOT NULL THEN ${budgetNeeds} END AS budgets, ${repositoryColumns("tr")}
    FROM unnest($1::bigint[]) AS given (seq) JOIN task t ON t.seq = given.seq
+   LEFT JOIN task_repository tr ON tr.tenant = t.tenant AND tr.task_id = t.id
    LEFT JOIN callback c ON c.task = t.seq LEFT JOIN task q ON q.seq = t.seq AND q.state = 'queued'
    LEFT JOIN LATERAL (SELECT e.at FROM event e WHERE e.task = t.seq AND ${isExecution} ORDER BY e.number DESC LIMIT 1) AS newest ON true`,
 );

@@ -37,7 +37,7 @@ export const postponeOperation: OperationKind<Postponed, boolean> = {
       const total = toSpentTotal(spent);
       return { task: task.seq, change: (period, reservation) => settle(period, reservation, total) };
     });
-    const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
+    const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, next: "queued" }, transaction);
     return inputs.map((input) => {
       if (!postponed.includes(input)) return { output: false };
       const { task, event } = input;

@@ -18,6 +18,7 @@ import type { AttemptReport, Finish, TaskStore, UsageReport } from "./interface.
 import { acceptOperation } from "./postgres-accept.ts";
 import { type Claim, type Claimed, claimOperation } from "./postgres-claim.ts";
 import { finishOperation } from "./postgres-finish.ts";
+import { moveOperation } from "./postgres-moves.ts";
 import { postponeOperation, storeSpent } from "./postgres-waits.ts";
 import { REQUEUE_REASON, toRequestColumns, toSpentSummary, toStopRequest } from "./rows.ts";
 
@@ -60,7 +61,9 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
     insertTaskIfAbsent(task, { starts, limits } = { starts: false }) {
       const { request, metadata } = toRequestColumns(task);
       const bytes = request.length + (metadata?.length ?? 0);
-      return writer.write(acceptOperation, { task, starts, limits, node }, { bytes });
+      const { limitsAt } = budgets();
+      const asked = starts ? (task.asks ?? []).map(({ name }) => name) : [];
+      return writer.write(acceptOperation, { task, starts, limits, node, budgets: asked, limitsAt }, { bytes });
     },
     async startNextTaskIfQueued(filter) {
       // Each claim runs in a separate batch, so that tasks of agents on other nodes do not delay other writes.
@@ -104,6 +107,7 @@ export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencie
       if (stored !== null) onStop(task, stored);
       return stored !== null;
     },
+    moveTaskIfQueued: (task, to) => writer.write(moveOperation, { task, to }, { patient: true }),
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
     finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
     appendEventsIfRunning: (task, events) =>
@@ -171,7 +175,7 @@ async function meterAll<Input extends Omit<Report, "event">>(
     const total = toAmounts(spent);
     return { task: task.seq, change: (period, reservation) => meter(period, reservation, total) };
   });
-  const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
+  const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, next: "running" }, transaction);
   return new Map(limited.flatMap((input, index) => (outcomes[index] === undefined ? [] : [[input, outcomes[index]]])));
 }
 
@@ -234,7 +238,7 @@ const requeueOperation: OperationKind<Requeue, boolean> = {
     const changes = limited.map(
       ({ task }): HeldChange => ({ task: task.seq, change: (period, reservation) => settle(period, reservation, UNKNOWN_TOTAL) }),
     );
-    const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, isEnd: false }, transaction);
+    const outcomes = await changeReservations(changes, { limitsAt: limited[0]?.limitsAt ?? noLimits, next: "queued" }, transaction);
     return inputs.map((input) => {
       const { task } = input;
       const warnings = (outcomes[limited.indexOf(input)]?.events ?? []).map((event) => ({ task, ...event }));
@@ -281,8 +285,9 @@ const storeStops = {
     RETURNING t.seq, t.stop_code AS code, t.stop_reason AS reason`,
 };
 
-/** The writes that report the spending of a run and end it, in the order in which a batch runs them. */
+/** The writes that move a task, report the spending of its run and end it, in the order in which a batch runs them. */
 export const endKinds: readonly AnyKind[] = [
+  moveOperation,
   reportUsageOperation,
   meterOperation,
   reportAttemptsOperation,

@@ -3,7 +3,7 @@ import type { ListedTask, Spent, StopCode, StopRequest, Task, TaskIdentity, Task
 import { toColumnText } from "../column-text.ts";
 import type { NewEvent } from "../events/interface.ts";
 import { decodeGaps, type GappedJson } from "./gapped-json.ts";
-import type { NewTask, QueuedCount } from "./interface.ts";
+import type { ChildSpent, NewTask, QueuedCount } from "./interface.ts";
 
 /** A row as any engine returns it. Integers are numbers. */
 export type StoredRow = Readonly<Record<string, unknown>>;
@@ -65,7 +65,10 @@ export function toTask(row: StoredRow): Task {
 export const toStoredResult = (row: StoredRow): GappedJson => ({ json: String(row["result"]), gaps: decodeGaps(row["result_gaps"]) });
 
 /** The columns of a new task that contain its request, as JSON. */
-export function toRequestColumns({ request: { metadata, ...request } }: NewTask): { request: string; metadata: string | null } {
+export function toRequestColumns({ request: { metadata, ...request } }: Pick<NewTask, "request">): {
+  request: string;
+  metadata: string | null;
+} {
   return { request: stringifyWellFormed(request), metadata: metadata === undefined ? null : stringifyWellFormed(metadata) };
 }
 
@@ -188,6 +191,16 @@ export const toSpentSummary = ({ costUsd, costSource, usage }: Spent) => ({
   usage: usage === null ? null : JSON.stringify(usage),
 });
 
+/** What a task has spent, in a row of its summary. */
+const toSpent = (row: Readonly<Record<string, unknown>>): Spent => ({
+  costUsd: (row["cost_usd"] ?? null) as number | null,
+  costSource: (row["cost_source"] ?? null) as Spent["costSource"],
+  usage: typeof row["usage"] === "string" ? (JSON.parse(row["usage"]) as Spent["usage"]) : null,
+});
+
+/** What a child task has spent, in a row with its state. */
+export const toChildSpent = (row: StoredRow): ChildSpent => ({ ...toSpent(row), state: row["state"] as TaskState });
+
 /** The summary in a row, with the labels in its column `labels`, if there is one. */
 export const toTaskSummary = (
   row: Readonly<Record<string, unknown>>,
@@ -196,9 +209,7 @@ export const toTaskSummary = (
   labels,
   title: (row["title"] ?? null) as string | null,
   model: (row["model"] ?? null) as string | null,
-  costUsd: (row["cost_usd"] ?? null) as number | null,
-  costSource: (row["cost_source"] ?? null) as TaskSummary["costSource"],
-  usage: typeof row["usage"] === "string" ? (JSON.parse(row["usage"]) as TaskSummary["usage"]) : null,
+  ...toSpent(row),
   errorCode: (row["error_code"] ?? null) as TaskSummary["errorCode"],
   attempts: typeof row["attempts"] === "string" ? (JSON.parse(row["attempts"]) as TaskSummary["attempts"]) : [],
 });

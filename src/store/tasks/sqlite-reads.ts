@@ -3,12 +3,14 @@ import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import { isExecution } from "../events/rows.ts";
 import { callbackColumns } from "../posts/callback-rows.ts";
+import { repositoryColumns } from "../repositories/rows.ts";
 import type { TaskStore } from "./interface.ts";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
 import {
   isSessionInUse,
   progressColumns,
   summaryColumns,
+  toChildSpent,
   toQueuedCount,
   toStopRequest,
   toStoredResult,
@@ -65,6 +67,13 @@ export function createTaskReads(driver: SqliteDriver, longTexts: Pick<LongTexts,
     },
     listUnfinishedChildren: async (parentSeq) =>
       driver.all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq).map(toTask),
+    listChildrenSpent: async (parentSeq) =>
+      driver
+        .all(
+          "SELECT state, s.cost_usd, s.cost_source, s.usage FROM task JOIN task_summary s ON s.task = seq WHERE parent_seq = ?",
+          parentSeq,
+        )
+        .map(toChildSpent),
     async countQueuedTasks() {
       const rows = driver.all(
         `SELECT provider, tenant, agent_id, count(*) AS queued, count(*) AS startable FROM task WHERE state = 'queued' AND parent_seq IS NULL
@@ -95,8 +104,9 @@ const selectStatus = `SELECT ${callbackColumns}, q.state AS task_state, q.create
     q.state = 'queued' AND ${isSessionInUse} AS is_session_in_use,
     EXISTS (SELECT 1 FROM task_wait w WHERE w.task = q.seq AND w.start_after > ?) AS is_postponed,
     (SELECT json_group_array(json_array(b.name, max(1, b.ask_micros - b.settled_micros), max(1, b.ask_tokens - b.settled_tokens)))
-      FROM task_budget b WHERE b.task = q.seq) AS budgets
+      FROM task_budget b WHERE b.task = q.seq) AS budgets, ${repositoryColumns("tr")}
   FROM task q JOIN task t ON t.seq = q.seq LEFT JOIN callback c ON c.task = q.seq LEFT JOIN task_summary s ON s.task = q.seq
+  LEFT JOIN task_repository tr ON tr.tenant = q.tenant AND tr.task_id = q.id
   LEFT JOIN event newest ON newest.number = (
     SELECT number FROM event WHERE task = q.seq AND ${isExecution} ORDER BY number DESC LIMIT 1)
   WHERE q.seq = ?`;

@@ -1,8 +1,8 @@
 import { type ExecutionResult, stringifyWellFormed } from "#contract";
-import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
+import type { StopRequest, Task, TaskIdentity, TaskRun } from "../../task.ts";
 import type { createApprovalOperations } from "../approvals/sqlite.ts";
 import type { BudgetStore } from "../budgets/interface.ts";
-import { toAmounts, toRunTotal } from "../budgets/rows.ts";
+import { encodeNeeds, toAmounts, toRunTotal, toUnstarted } from "../budgets/rows.ts";
 import type { createBudgetOperations } from "../budgets/sqlite.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
@@ -11,7 +11,7 @@ import type { DueCallback } from "../posts/interface.ts";
 import type { createCallbackOperations } from "../posts/sqlite-callbacks.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
 import { encodeGaps } from "./gapped-json.ts";
-import type { ClaimFilter, Finish, NewTask, TaskStore } from "./interface.ts";
+import type { Finish, NewTask, TaskStore } from "./interface.ts";
 import {
   REQUEUE_REASON,
   toEndedSummary,
@@ -23,7 +23,8 @@ import {
   toStopRequest,
   toTask,
 } from "./rows.ts";
-import { createWaits, hasStartedBefore, mayStartAt, updateSpent } from "./sqlite-waits.ts";
+import { claimSql } from "./sqlite-claim.ts";
+import { createWaits, hasStartedBefore, updateSpent } from "./sqlite-waits.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
@@ -56,7 +57,7 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
     keepSummary(driver, task.seq, finish.result);
     if (state === "queued" && task.restarts === 0 && !hasStartedBefore(driver, task)) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
-    for (const warning of budgets.reservations.settle(task, toRunTotal(finish.result))) events.append(task, warning, now);
+    for (const warning of budgets.reservations.settle(task, toRunTotal(finish))) events.append(task, warning, now);
     events.append(task, finish.event, now);
     const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), { now, resultJson: json });
     if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
@@ -76,8 +77,6 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
   return {
     insertTaskIfAbsent(task, options = { starts: false }) {
       const { asks = [] } = task;
-      // Only a claim reserves.
-      const starts = options.starts && asks.length === 0;
       const { request, metadata } = toRequestColumns(task);
       // A large insert ends its commit, so that a task that waits reads its request again in a later event-loop turn.
       const bytes = request.length + (metadata?.length ?? 0);
@@ -87,8 +86,11 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
           const known = findRow(task.tenant, task.taskId);
           if (known !== undefined) return { task: toTask(known), inserted: false };
           const now = clock();
+          const ledger = options.starts && asks.length > 0 ? budgets.reservations.openLedger(now, { isLimited: true }) : null;
+          // Children wait for no budget, because their parent holds a slot meanwhile.
+          const starts = options.starts && (task.parent !== null || (ledger?.haveRoom(asks) ?? true));
           const seq = insertTask(driver, task, { request, metadata, starts, now });
-          budgets.reservations.insert(seq, asks);
+          budgets.reservations.insert(seq, asks, starts ? ledger : null);
           const start = starts ? ({ state: "running", startedAt: now } as const) : ({ state: "queued", startedAt: null } as const);
           const stored = toInsertedTask(task, { seq, node: null, createdAt: now, ...start });
           if (starts) appendStart(stored, now);
@@ -101,11 +103,13 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
       driver.write(
         () => {
           const now = clock();
-          const { sql, parameters } = claimSql(filter, filter.kind === "child" ? null : budgets.reservations.findLargestAsks(filter, now));
-          const row = driver.get(sql, now, ...parameters, now);
+          const ledger = budgets.reservations.openLedger(now);
+          // Children wait for no budget, because their parent holds a slot meanwhile.
+          const { sql, parameters } = claimSql(filter, filter.kind === "child" ? null : ledger.findLargestAsks(filter), now);
+          const row = driver.get(sql, ...parameters);
           if (row === undefined) return null;
           const task = toTask(row);
-          budgets.reservations.reserve(task, now);
+          ledger.reserve(task);
           if (!hasStartedBefore(driver, task)) appendStart(task, now);
           return task;
         },
@@ -131,10 +135,21 @@ export function createTaskWrites(driver: SqliteDriver, { events, approvals, call
       }
       return isRequeued;
     },
+    moveTaskIfQueued: (task, to) => driver.write(() => driver.run(moveTask, ...toMove(task, to)) > 0, { patient: true }),
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
     finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
   } satisfies Partial<TaskStore>;
 }
+
+const moveTask = "UPDATE task SET provider = ?, request = ? WHERE seq = ? AND state = 'queued' AND provider = ? AND restarts = ?";
+
+const toMove = ({ seq, provider, restarts }: TaskRun, to: Pick<Task, "provider" | "request">): (string | number)[] => [
+  to.provider,
+  toRequestColumns(to).request,
+  seq,
+  provider,
+  restarts,
+];
 
 /** The reports of what running tasks have spent, and of their attempts. */
 function createUsageReports(driver: SqliteDriver, { events, budgets }: Pick<Dependencies, "events" | "budgets">) {
@@ -187,8 +202,8 @@ function insertTask(
   { request, metadata, starts, now }: ReturnType<typeof toRequestColumns> & { starts: boolean; now: number },
 ): number {
   const inserted = driver.get(
-    `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, tracestate, resume_token, created_at, state, started_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+    `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, tracestate, resume_token, created_at, state, started_at, budget_needs)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
     task.tenant,
     task.taskId,
     task.parent?.seq ?? null,
@@ -204,6 +219,8 @@ function insertTask(
     now,
     starts ? "running" : "queued",
     starts ? now : null,
+    // Children wait for no budget.
+    task.parent === null ? encodeNeeds(toUnstarted(task.asks ?? [])) : encodeNeeds([]),
   );
   const { title, model, callback_url } = toNewSummary(task);
   driver.run(
@@ -234,41 +251,6 @@ function keepSummary(driver: SqliteDriver, seq: number, result: ExecutionResult)
     ...[seq, model, cost_usd, cost_source, tokens, error_code, attempts],
   );
 }
-
-/**
- * The claim of the next task as SQL. The time is its first and its last parameter, with the returned ones between them. `largestAsks` is
- * what budgets allow, as JSON; null if they hold no task back.
- */
-function claimSql(
-  { provider, tenant, kind, exceptAgents }: ClaimFilter,
-  largestAsks: string | null,
-): { sql: string; parameters: string[] } {
-  const dispatched = kind === "child" ? 0 : 1;
-  const agents = exceptAgents.length === 0 ? "" : `AND q.agent_id NOT IN (${exceptAgents.map(() => "?").join(", ")})`;
-  // Children of the parent that has waited longest start first, so that a parent with many children does not delay the others.
-  const turn =
-    kind === "child" ? "(SELECT max(c.started_at) FROM task c WHERE c.parent_seq = q.parent_seq AND c.provider = q.provider), " : "";
-  const [allowed, fits] = largestAsks === null ? ["", ""] : [withAllowed, `AND ${fitsBudgets}`];
-  return {
-    sql: `UPDATE task SET state = 'running', started_at = ? WHERE state = 'queued' AND seq = (
-       ${allowed} SELECT q.seq FROM task q
-       WHERE q.provider = ? AND q.tenant = ? AND q.state = 'queued' AND (q.parent_seq IS NULL) = ${dispatched} ${agents}
-         AND (q.resume_token IS NULL OR NOT EXISTS (
-         SELECT 1 FROM task r WHERE r.provider = q.provider AND r.state = 'running' AND r.resume_token = q.resume_token
-           AND r.tenant = q.tenant AND r.agent_id = q.agent_id)) ${fits} AND ${mayStartAt}
-       ORDER BY ${turn}q.seq LIMIT 1) RETURNING *`,
-    parameters: [...(largestAsks === null ? [] : [largestAsks]), provider, tenant, ...exceptAgents],
-  };
-}
-
-/** The largest asks of budgets, read once for all tasks of the queue. */
-const withAllowed = `WITH allowed (name, micros, tokens) AS MATERIALIZED (
-  SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`;
-
-/** Whether all budgets of the task `q` have room for it. */
-const fitsBudgets = `NOT EXISTS (
-  SELECT 1 FROM task_budget b JOIN allowed ON allowed.name = b.name
-  WHERE b.task = q.seq AND (max(1, b.ask_micros - b.settled_micros) > allowed.micros OR max(1, b.ask_tokens - b.settled_tokens) > allowed.tokens))`;
 
 /** Creates the operations of stop requests. The process that runs a task receives them, and ends the task. */
 export function createStopOperations(driver: SqliteDriver) {

@@ -1,6 +1,7 @@
 import type { BudgetAsk } from "../budgets/interface.ts";
 import { toCallback } from "../posts/callback-rows.ts";
 import type { Callback } from "../posts/interface.ts";
+import { toTaskRepository } from "../repositories/rows.ts";
 import type { TaskStatus } from "./interface.ts";
 import { type StoredRow, toTaskIdentity } from "./rows.ts";
 
@@ -19,6 +20,7 @@ export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStat
           budgets: toAsks(row["budgets"]),
         }
       : null,
+  repository: toTaskRepository(row),
 });
 
 /** What a queued task needs of budgets, as rows of name, cost and tokens in JSON; null if none applies. */

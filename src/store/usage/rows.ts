@@ -166,7 +166,8 @@ const sorted = <Row>(rows: ReadonlyMap<string, Row>): Row[] => [...rows].sort(([
 function toCounts({ task, from, finish, now }: TaskEnd, { isParent }: { isParent: boolean }): UsageCounts {
   const { state, result } = finish;
   const { usage, costUsd }: Pick<ExecutionResult, "usage" | "costUsd"> = isParent ? {} : result;
-  const isFree = isParent || (from === "queued" && task.restarts === 0) || UNBILLED_CODES.has(result.errorCode);
+  const isFree =
+    isParent || (from === "queued" && task.restarts === 0) || finish.usedNoModel === true || UNBILLED_CODES.has(result.errorCode);
   return {
     completed: state === "completed" ? 1 : 0,
     failed: state === "failed" ? 1 : 0,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { startBridgeApp } from "../../support/bridge-app.ts";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { scriptedCommand } from "./scripted-agent.ts";
@@ -11,7 +12,7 @@ const refusalOf = async (environment: Record<string, string>): Promise<string> =
   );
 
 test("Bridge runs tasks on an agent that is configured in BRIDGE_ACP_AGENTS", async () => {
-  const bridge = await startBridgeProgram(await temporaryDirectory(), {
+  const bridge = await startBridgeApp(await temporaryDirectory(), {
     BRIDGE_ADAPTERS: "command,acp:my-agent",
     BRIDGE_MAX_CONCURRENT: "my-agent=1",
     ...agents({ "my-agent": scriptedCommand }),

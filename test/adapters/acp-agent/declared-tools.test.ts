@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { startBridgeApp } from "../../support/bridge-app.ts";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { scriptedCommand } from "./scripted-agent.ts";
@@ -19,7 +20,7 @@ interface TaskBody {
 }
 
 test("a task returns a call of a declared tool to the caller and receives its result in the same session", async () => {
-  const bridge = await startBridgeProgram(await temporaryDirectory(), settings);
+  const bridge = await startBridgeApp(await temporaryDirectory(), settings);
   const dispatch = async (body: object) => (await (await bridge.call("POST", "/api/v2/dispatch", body, wait)).json()) as TaskBody;
   const first = await dispatch(dispatchOf(playing(call, { untilCancelled: true }, { end: { stopReason: "cancelled" } })));
   expect(first).toMatchObject({

@@ -30,7 +30,7 @@ const about = (stream: string, data: unknown, runId = "RUN") => ({ event: "agent
 describe("recorded events of a run", () => {
   test.each<[RunName, string[]]>([
     ["speak", ["> A first part, a second part, and a third one."]],
-    ["broken", ["> This sentence is broken", "discarded", "> The whole answer."]],
+    ["broken", ["> This sentence is broken", "progress retry,reason", "discarded", "> The whole answer."]],
     [
       "tool",
       [

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import { createAsyncServer } from "../../support/create-async-server.ts";
 
 /** A request that the server received. */
 interface Call {
@@ -66,7 +67,7 @@ export async function createScriptedServer({
     [`POST /session/${session}/abort`]: (response) => response.end("true"),
   };
 
-  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+  const server = createAsyncServer(async (request, response) => {
     const what = `${request.method} ${request.url}`;
     const body = await text(request);
     if (password !== undefined && request.headers.authorization !== `Basic ${btoa(`opencode:${password}`)}`)

@@ -274,6 +274,15 @@ describe("the events of opencode serve", () => {
     expect(ended).toMatchObject([{ errorCode: "rate_limited" }]);
   });
 
+  test("the events of opencode serve report a rate limit at once if the next attempt is hours away", () => {
+    const next = Date.now() + 7_200_000;
+    const status = { type: "retry", attempt: 1, message: "Too Many Requests", next };
+    const { ended } = read(session, [{ type: "session.status", properties: { sessionID: session, status } }]);
+    expect(ended).toMatchObject([{ errorCode: "rate_limited", error: expect.stringContaining(new Date(next).toISOString()) }]);
+    const soon = { ...status, next: Date.now() + 30_000 };
+    expect(read(session, [{ type: "session.status", properties: { sessionID: session, status: soon } }]).ended).toEqual([]);
+  });
+
   test("the events of opencode serve discard the text of an incomplete answer and keep that of complete steps", () => {
     const message = { type: "message.updated", properties: { info: { sessionID: session, id: "msg_1", role: "assistant" } } };
     const text = (id: string, words: string) => ({

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Answer, json } from "../../../packages/bridge-client/test/scripted-server.ts";
 import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
+import { createAsyncServer } from "../../support/create-async-server.ts";
 import type { AtEnd } from "../../support/database-subject-types.ts";
 import { isAlive } from "../../support/is-alive.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
@@ -34,7 +34,7 @@ const atEnd: (() => unknown)[] = [];
 const remember: AtEnd = (act) => void atEnd.push(act);
 
 beforeAll(async () => {
-  const api = createServer(async (request, response) => {
+  const api = createAsyncServer(async (request, response) => {
     const { model } = JSON.parse(await readText(request)) as { model: string };
     apiAnswers.get(model)?.shift()?.(response);
   });

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { startBridgeApp } from "../../support/bridge-app.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { beginStream, openEndpoint, sendChunk } from "../shared/model-api/raw-endpoint.ts";
 
@@ -26,7 +26,7 @@ test("through Bridge, a task with a declared tool and a schema returns the call 
   });
   const root = await temporaryDirectory();
   await writeFile(path.join(root, "key"), "key-from-a-file\n");
-  const bridge = await startBridgeProgram(root, {
+  const bridge = await startBridgeApp(root, {
     BRIDGE_ADAPTERS: "vercel-ai",
     BRIDGE_VERCEL_AI_BASE_URL: url,
     BRIDGE_VERCEL_AI_API_KEY_FILE: path.join(root, "key"),
@@ -59,8 +59,6 @@ test("through Bridge, a task with a declared tool and a schema returns the call 
 
   const unknown = await dispatch({ message: "Go on.", resumeToken: "conversation-nobodys" });
   expect(unknown).toMatchObject({ code: "resume_unknown" });
-  bridge.signal("SIGTERM");
-  expect(await bridge.exited).toBe(0);
 });
 
 test("the requests to the model contain nothing of the trace of the task", async () => {
@@ -71,7 +69,7 @@ test("the requests to the model contain nothing of the trace of the task", async
     sendChunk(response, {}, "stop");
     response.end("data: [DONE]\n\n");
   });
-  const bridge = await startBridgeProgram(await temporaryDirectory(), {
+  const bridge = await startBridgeApp(await temporaryDirectory(), {
     BRIDGE_ADAPTERS: "vercel-ai",
     BRIDGE_VERCEL_AI_BASE_URL: url,
     BRIDGE_VERCEL_AI_MODEL: "raw",

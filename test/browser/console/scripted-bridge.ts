@@ -29,7 +29,7 @@ export interface ScriptedBridge {
 const MINUTES_AGO = 61;
 
 /** Starts Bridge with scripted agents, and runs tasks that complete, fail, wait and report to receivers on the port, or on a free one. */
-export async function startScriptedBridge({ receiverPort = 0 } = {}): Promise<ScriptedBridge> {
+export async function startScriptedBridge({ receiverPort = 0, budgets = [] as readonly object[] } = {}): Promise<ScriptedBridge> {
   await using cleanup = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-scripted-"));
   cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -38,7 +38,10 @@ export async function startScriptedBridge({ receiverPort = 0 } = {}): Promise<Sc
   const toToken = (name: string, tenant: string) => ({ name, tenant, scopes, sha256: hash("sha256", `secret-${name}`) });
   await writeFile(tokensFile, JSON.stringify([toToken("ada", "full"), toToken("newcomer", "empty")]));
   await writeFile(webhooksFile, JSON.stringify(describeWebhooks(receiver)));
+  const budgetsFile = path.join(dataDir, "budgets.json");
+  await writeFile(budgetsFile, JSON.stringify(budgets));
   const { config } = loadConfig({
+    ...(budgets.length > 0 && { BRIDGE_BUDGETS_FILE: budgetsFile }),
     ...{ BRIDGE_PORT: "0", BRIDGE_DATA_DIR: dataDir, BRIDGE_TOKENS_FILE: tokensFile, BRIDGE_WEBHOOKS_FILE: webhooksFile },
     ...{ BRIDGE_PUBLIC_URL: "https://bridge.example.com", BRIDGE_CALLBACK_ALLOW: "*.example.com", BRIDGE_CALLBACK_RETRIES: "0" },
     ...{ BRIDGE_MAX_CONCURRENT: "8,gemini=1", BRIDGE_DRAIN_SECONDS: "0" },

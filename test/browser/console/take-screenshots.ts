@@ -14,6 +14,13 @@ const MAX_BYTES = 60_000;
 /** Qualities of the pictures, best first: the first one that fits is used. */
 const QUALITIES = [85, 70, 55, 40];
 
+/** Budgets of which the scripted tasks spend different shares. */
+const BUDGETS = [
+  { name: "all", scope: { tenant: "full" }, per: "month", maxCostUsd: 40, whenReached: "wait" },
+  { name: "shop", scope: { tenant: "full", "label.team": "shop" }, per: "month", maxCostUsd: 25, whenReached: "wait" },
+  { name: "each", scope: { tenant: "full" }, per: "task", maxCostUsd: 10 },
+];
+
 interface Shot {
   name: string;
   path: string;
@@ -43,6 +50,7 @@ const shots: readonly Shot[] = [
     },
   },
   { name: "usage", path: "usage", text: "auditor" },
+  { name: "budgets", path: "usage", text: "within its maximum" },
   { name: "new", path: "new?from=release-notes", text: "What the dispatch would do" },
 ];
 
@@ -51,7 +59,7 @@ await main();
 /** Takes a picture of each page in both themes. */
 async function main(): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
-  const bridge = cleanup.adopt(await startScriptedBridge({ receiverPort: RECEIVER_PORT }), (started) => started.close());
+  const bridge = cleanup.adopt(await startScriptedBridge({ receiverPort: RECEIVER_PORT, budgets: BUDGETS }), (started) => started.close());
   const mapping = `--host-resolver-rules=MAP ${new URL(ORIGIN).host} ${new URL(bridge.url).host}`;
   const browser = cleanup.adopt(await openChromium(mapping), (opened) => opened.close());
   await rm(DIRECTORY, { recursive: true, force: true });

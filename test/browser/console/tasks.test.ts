@@ -85,6 +85,25 @@ test("the search box keeps what a person is typing while the list changes", asyn
   expect(await field.inputValue()).toBe("typing-1 ");
 });
 
+test("the search box keeps a letter that a person types between the change of the URL and the next paint", async () => {
+  const { page } = await open("tasks?agentId=typing");
+  const field = page.getByRole("searchbox");
+  await field.waitFor();
+  await page.evaluate(`{
+    const box = document.querySelector("input[type=search]");
+    const replaceState = history.replaceState.bind(history);
+    history.replaceState = (...state) => {
+      replaceState(...state);
+      history.replaceState = replaceState;
+      box.value += "g";
+      box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    };
+  }`);
+  await field.fill("typin");
+  await page.waitForURL(/search=typing$/);
+  expect(await field.inputValue()).toBe("typing");
+});
+
 test("views are tabs, and a person saves the filters as a view, which stays in the browser until it is removed", async () => {
   await bridge.dispatch({ taskId: "view-bad", agentId: "view", message: "fail" }, waiting);
   await bridge.dispatch({ taskId: "view-ask", agentId: "view", message: "ask" });

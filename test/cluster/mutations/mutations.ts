@@ -61,6 +61,13 @@ export const mutations: readonly Mutation[] = [
     replace: "const dead = null as Awaited<ReturnType<typeof cluster.takeExpiredNode>>;",
   },
   {
+    name: "a claim does not lock the budgets in which it reserves",
+    caughtBy: { scenario: "calm" },
+    file: "src/store/tasks/postgres-claim.ts",
+    find: "  budgetsOf: ({ budgets }) => budgets,\n",
+    replace: "",
+  },
+  {
     name: "a task ends again although it has ended",
     caughtBy: { test: "test/store/tasks/postgres-writes.test.ts" },
     file: "src/store/tasks/postgres-finish.ts",

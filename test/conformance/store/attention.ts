@@ -123,7 +123,7 @@ export function attentionConformance(subject: StoreSubject): void {
       expect((await store.readAttention(tenant, query)).counts).toEqual({ approval: 0, failure: 1, callback: 1, delivery: 0 });
     });
 
-    test("what needs a person is not what was acknowledged, which is listed with its acknowledgement, over a reopen", async () => {
+    test("what needs a person is not what was acknowledged, which is listed with its acknowledgment, over a reopen", async () => {
       const { store, reopen } = await open(() => 5_000);
       await fail(store, "failed");
       await die(store, "dead");
@@ -196,7 +196,7 @@ export function attentionConformance(subject: StoreSubject): void {
       ]);
     });
 
-    test("what needs a person is again an adapter whose acknowledgements were forgotten", async () => {
+    test("what needs a person is again an adapter whose acknowledgments were forgotten", async () => {
       const { store, reopen } = await open(() => 5_000);
       expect(await store.acknowledgeAdapter(tenant, "command", "ada")).toBe(true);
       expect(await store.acknowledgeAdapter(tenant, "command", "bob")).toBe(false);

@@ -95,13 +95,33 @@ export function budgetConformance(subject: StoreSubject): void {
         expect(await counts()).toMatchObject({ reservedMicros: 10, waitingTasks: 1 });
       });
 
-      test("a task with a budget is stored as queued, because only a claim reserves", async () => {
-        const { store } = await open();
-        const { task } = await store.insertTaskIfAbsent(newTask({ asks: [asking(1)] }), { starts: true });
-        expect(task.state).toBe("queued");
-        const [status] = [...(await store.readTaskStatuses([task.seq])).values()];
-        expect(status?.queued?.budgets).toEqual([asking(1)]);
-        expect(await store.listTaskBudgets(task.seq)).toEqual(["b"]);
+      test("an insert starts a task only if the budget has room for what it asks, and reserves that", async () => {
+        const { store, counts } = await open();
+        const insertStarted = async (taskId: string, micros: number, fields: Partial<NewTask> = {}) =>
+          (await store.insertTaskIfAbsent(newTask({ taskId, asks: [asking(micros)], ...fields }), { starts: true })).task;
+        const first = await insertStarted("first", 6);
+        expect(first.state).toBe("running");
+        expect(await counts()).toMatchObject({ spentMicros: 0, reservedMicros: 6 });
+        const large = await insertStarted("large", 6);
+        expect(large.state).toBe("queued");
+        const [status] = [...(await store.readTaskStatuses([large.seq])).values()];
+        expect(status?.queued?.budgets).toEqual([asking(6)]);
+        expect(await store.listTaskBudgets(large.seq)).toEqual(["b"]);
+        expect((await insertStarted("small", 3)).state).toBe("running");
+        expect((await insertStarted("child", 3, { parent: first })).state).toBe("running");
+        expect(await counts()).toMatchObject({ reservedMicros: 10, waitingTasks: 1 });
+        expect((await insertStarted("first", 6)).seq).toBe(first.seq);
+        expect(await counts()).toMatchObject({ reservedMicros: 10 });
+        await store.finishTaskIfRunning(first, spending(2));
+        expect(await counts()).toMatchObject({ spentMicros: 2, reservedMicros: 4, waitingTasks: 1 });
+      });
+
+      test("inserts of one commit start only as many tasks as the budget has room for", async () => {
+        const { store, counts } = await open();
+        const tasks = Array.from({ length: 20 }, (_, index) => newTask({ taskId: `t${index}`, agentId: `a${index}`, asks: [asking(3)] }));
+        const stored = await Promise.all(tasks.map((task) => store.insertTaskIfAbsent(task, { starts: true })));
+        expect(stored.map(({ task }) => task.state).toSorted()).toEqual([...Array(17).fill("queued"), ...Array(3).fill("running")]);
+        expect(await counts()).toMatchObject({ reservedMicros: 9, waitingTasks: 17 });
       });
 
       test("the end of a task replaces its reservation by its cost, and a report counts before", async () => {
@@ -189,6 +209,57 @@ export function budgetConformance(subject: StoreSubject): void {
         expect(await counts(again)).toMatchObject({ spentMicros: 3, reservedMicros: 5 });
         await again.finishTaskIfRunning(second, spending(9));
         expect(await counts(again)).toMatchObject({ spentMicros: 9, reservedMicros: 0 });
+      });
+
+      test("a task that waits after a smaller sum than its budget has counted is not counted again in its next run", async () => {
+        const { store, counts } = await open({ limit: { maxMicros: 100 } });
+        const task = await start(store, "t", 20);
+        await store.meterIfRunning(task, report(8).spent);
+        const event = { type: "execution.progress", data: "{}" } as const;
+        const postponement = { startAfter: 0, maxWaitMs: Number.MAX_SAFE_INTEGER, reason: "limit", spent: report(1).spent, event };
+        expect(await store.postponeTaskIfRunning(task, postponement)).toBe(true);
+        expect(await counts()).toMatchObject({ spentMicros: 8, reservedMicros: 0 });
+        const again = (await claim(store)) as Task;
+        await store.meterIfRunning(again, report(9).spent);
+        expect(await counts()).toMatchObject({ spentMicros: 9, reservedMicros: 11 });
+        await store.finishTaskIfRunning(again, spending(10));
+        expect(await counts()).toMatchObject({ spentMicros: 10, reservedMicros: 0 });
+      });
+
+      test("a task that ends with less than was counted before refunds a period only what that period has counted", async () => {
+        let now = 100 * HOUR;
+        const { store, counts } = await open({ clock: () => now, limit: { maxMicros: 100 } });
+        const event = { type: "execution.progress", data: "{}" } as const;
+        const postponement = { startAfter: 0, maxWaitMs: Number.MAX_SAFE_INTEGER, reason: "limit", spent: report(1).spent, event };
+        const countThenPostpone = async (task: Task, micros: number) => {
+          await store.meterIfRunning(task, report(micros).spent);
+          expect(await store.postponeTaskIfRunning(task, postponement)).toBe(true);
+          return (await claim(store)) as Task;
+        };
+        const second = await countThenPostpone(await start(store, "t", 20), 5);
+        now += HOUR;
+        const third = await countThenPostpone(await countThenPostpone(second, 8), 14);
+        await store.meterIfRunning(third, report(16).spent);
+        expect(await counts()).toMatchObject({ spentMicros: 8 });
+        await store.finishTaskIfRunning(third, spending(9));
+        expect(await counts()).toMatchObject({ spentMicros: 1, reservedMicros: 0 });
+        expect(await counts(store, now - HOUR)).toMatchObject({ spentMicros: 8 });
+        const started = await store.insertTaskIfAbsent(newTask({ taskId: "u", asks: [asking(20)] }), { starts: true });
+        await store.finishTaskIfRunning(await countThenPostpone(started.task, 5), spending(2));
+        expect(await counts()).toMatchObject({ spentMicros: 3 });
+        const late = await countThenPostpone(await start(store, "v", 20), 7);
+        now += HOUR;
+        await store.finishTaskIfRunning(await start(store, "other", 4), spending(4));
+        await store.finishTaskIfRunning(await countThenPostpone(late, 9), spending(2));
+        expect(await counts()).toMatchObject({ spentMicros: 4 });
+        expect(await counts(store, now - HOUR)).toMatchObject({ spentMicros: 12 });
+      });
+
+      test("a task that has used no model spends nothing of its reservation", async () => {
+        const { store, counts } = await open();
+        const task = await start(store, "t", 8);
+        await store.finishTaskIfRunning(task, { ...spending(null), usedNoModel: true });
+        expect(await counts()).toMatchObject({ spentMicros: 0, estimatedMicros: 0, reservedMicros: 0 });
       });
 
       test("a task whose budget is not in the file any more starts without a reservation", async () => {
@@ -280,8 +351,68 @@ export function budgetConformance(subject: StoreSubject): void {
         await raceForBudget([store]);
       });
 
+      test("a failed end changes no counts, and the other ends of the same commit do", async () => {
+        const { store, counts } = await open();
+        const [failing, other] = [await start(store, "failing", 4), await start(store, "other", 3)];
+        const reject = () => {
+          throw new Error("There is no body.");
+        };
+        const ends = await Promise.allSettled([
+          store.finishTaskIfRunning(failing, { ...spending(2), callback: reject }),
+          store.finishTaskIfRunning(other, spending(1)),
+        ]);
+        expect(ends.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+        expect(await counts()).toMatchObject({ spentMicros: 1, reservedMicros: 4 });
+        await store.finishTaskIfRunning(failing, spending(2));
+        expect(await counts()).toMatchObject({ spentMicros: 3, reservedMicros: 0 });
+      });
+
+      const order = fc.record({
+        kind: fc.constantFrom("insert", "claim", "claim", "end"),
+        asks: fc.record({ b: fc.nat({ max: 6 }), c: fc.nat({ max: 6 }) }),
+        task: fc.nat({ max: 3 }),
+      });
+
+      test("a claim starts the oldest task for which all of its budgets have room", async () => {
+        let now = 20_000 * HOUR;
+        const { store, use } = await open({ clock: () => now });
+        store.useBudgets({ ...use, limitsAt: (at) => [limitAt(at), limitAt(at, { name: "c" })] });
+        let run = 0;
+        await fc.assert(
+          fc.asyncProperty(fc.array(order, { minLength: 30, maxLength: 50, size: "max" }), async (steps) => {
+            run += 1;
+            now += HOUR;
+            const queued: { taskId: string; asks: Record<"b" | "c", number> }[] = [];
+            const running: (Pick<(typeof queued)[number], "asks"> & { task: Task })[] = [];
+            const roomOf = (name: "b" | "c") => 10 - running.reduce((sum, { asks }) => sum + asks[name], 0);
+            for (const { kind, asks, task: index } of steps) {
+              const taskId = `${run}-${queued.length}-${running.length}-${Math.random()}`;
+              if (kind === "insert") {
+                const given = (["c", "b"] as const).flatMap((name) => (asks[name] === 0 ? [] : [asking(asks[name], name)]));
+                await store.insertTaskIfAbsent(newTask({ taskId, ...(given.length > 0 && { asks: given }) }));
+                queued.push({ taskId, asks });
+              } else if (kind === "claim") {
+                const next = queued.find(({ asks: wanted }) => wanted.b <= roomOf("b") && wanted.c <= roomOf("c"));
+                const claimed = await claim(store);
+                expect(claimed?.taskId).toBe(next?.taskId);
+                if (next === undefined || claimed === null) continue;
+                queued.splice(queued.indexOf(next), 1);
+                running.push({ task: claimed, asks: next.asks });
+              } else {
+                const [ended] = running.splice(index, 1);
+                if (ended !== undefined) await store.finishTaskIfRunning(ended.task, spending(0));
+              }
+            }
+            for (const { task } of running) await store.finishTaskIfRunning(task, spending(0));
+            for (let left = await store.findQueuedTask("command"); left !== null; left = await store.findQueuedTask("command"))
+              await store.finishTaskIfQueued(left, newFinish({ state: "cancelled" }));
+          }),
+          { numRuns: 10 },
+        );
+      });
+
       const step = fc.record({
-        kind: fc.constantFrom("insert", "claim", "report", "end", "endUnknown", "requeue", "crash"),
+        kind: fc.constantFrom("insert", "start", "claim", "report", "end", "endUnknown", "requeue", "crash"),
         task: fc.nat({ max: 5 }),
         amount: fc.nat({ max: 5 }),
       });
@@ -305,6 +436,10 @@ export function budgetConformance(subject: StoreSubject): void {
             }
             const tasks: Modeled[] = [];
             const sum = (field: "used" | "held" | "guessed") => tasks.reduce((total, each) => total + each[field], 0);
+            const hasRoom = ({ ask, used }: Pick<Modeled, "ask" | "used">) => {
+              const room = Math.max(0, 10 - sum("used") - sum("guessed") - sum("held"));
+              return Math.max(1, ask - used) <= room || room === 10;
+            };
             const end = (one: Modeled, isKnown: boolean) => {
               if (!isKnown && one.used === 0) one.guessed += one.held;
               one.held = 0;
@@ -316,9 +451,18 @@ export function budgetConformance(subject: StoreSubject): void {
                 const ask = 1 + (amount % 5);
                 await insert(store, `${run}-${tasks.length}`, [asking(ask)]);
                 tasks.push({ ask, task: null, state: "queued", used: 0, held: 0, guessed: 0 });
+              } else if (kind === "start") {
+                const ask = 1 + (amount % 5);
+                const given = newTask({ taskId: `${run}-${tasks.length}`, asks: [asking(ask)] });
+                const { task: stored } = await store.insertTaskIfAbsent(given, { starts: true });
+                const starts = hasRoom({ ask, used: 0 });
+                expect(stored.state).toBe(starts ? "running" : "queued");
+                const state = starts
+                  ? ({ task: stored, state: "running", held: ask } as const)
+                  : ({ task: null, state: "queued", held: 0 } as const);
+                tasks.push({ ask, used: 0, guessed: 0, ...state });
               } else if (kind === "claim") {
-                const room = Math.max(0, 10 - sum("used") - sum("guessed") - sum("held"));
-                const next = tasks.find(({ state, ask, used }) => state === "queued" && (Math.max(1, ask - used) <= room || room === 10));
+                const next = tasks.find((each) => each.state === "queued" && hasRoom(each));
                 const claimed = await claim(store);
                 expect(claimed?.taskId).toBe(next === undefined ? undefined : `${run}-${tasks.indexOf(next)}`);
                 if (next !== undefined) Object.assign(next, { task: claimed, state: "running", held: Math.max(1, next.ask - next.used) });

@@ -1,4 +1,5 @@
 import { accessConformance } from "./access.ts";
+import { approvalConformance } from "./approvals.ts";
 import { attentionConformance } from "./attention.ts";
 import { budgetConformance } from "./budgets.ts";
 import { clockConformance } from "./clock.ts";
@@ -8,6 +9,7 @@ import type { StoreSubject } from "./fixtures.ts";
 import { maintenanceConformance } from "./maintenance.ts";
 import { callbackConformance } from "./posts-callbacks.ts";
 import { webhookConformance } from "./posts-webhooks.ts";
+import { repositoryConformance } from "./repositories.ts";
 import { taskConformance } from "./tasks.ts";
 import { taskListConformance } from "./tasks-lists.ts";
 import { taskStopConformance } from "./tasks-stops.ts";
@@ -25,11 +27,13 @@ export function storeConformance(subject: StoreSubject): void {
   callbackConformance(subject);
   usageConformance(subject);
   budgetConformance(subject);
+  approvalConformance(subject);
   columnTextConformance(subject);
   accessConformance(subject);
   maintenanceConformance(subject);
   clockConformance(subject);
   webhookConformance(subject);
   attentionConformance(subject);
+  repositoryConformance(subject);
   traceConformance(subject);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../src/store/store.ts";
 import type { StopRequest } from "../../../src/task.ts";
-import { createOpen, newFinish, newTask, type StoreSubject, started } from "./fixtures.ts";
+import { claim, createOpen, newFinish, newTask, type StoreSubject, started } from "./fixtures.ts";
 
 /** Checks stopping, continuing and restarting tasks in a storage engine. */
 export function taskStopConformance(subject: StoreSubject): void {
@@ -77,6 +77,47 @@ export function taskStopConformance(subject: StoreSubject): void {
       for (const other of [{ tenant: "b" }, { provider: "b" }, { agentId: "b" }, { token: "b" }]) {
         expect(await store.isResumeTokenKnown({ ...key, ...other })).toBe(false);
       }
+    });
+
+    test("a queued task moves to another adapter with its request, and no other task does", async () => {
+      const { store } = await open();
+      const running = await started(store, { taskId: "running" });
+      const { task } = await store.insertTaskIfAbsent(newTask({ taskId: "queued", request: { ...newTask().request, metadata: { a: 1 } } }));
+      const skipped = [{ provider: "command", model: null, reason: "It is offline." }];
+      const to = { provider: "codex", request: { ...task.request, skipped } };
+      expect(await store.moveTaskIfQueued({ ...task, restarts: 1 }, to)).toBe(false);
+      expect(await store.moveTaskIfQueued(running, to)).toBe(false);
+      expect(await store.moveTaskIfQueued(task, to)).toBe(true);
+      expect(await store.moveTaskIfQueued(task, { ...to, provider: "gemini" })).toBe(false);
+      expect(await store.findQueuedTask("command")).toBeNull();
+      expect(await claim(store, { provider: "codex" })).toEqual({
+        ...task,
+        ...to,
+        ...{ state: "running", startedAt: expect.any(Number) },
+        ...(task.node !== null && { node: task.node }),
+      });
+    });
+
+    test("listChildrenSpent returns the spending of running and ended children, also after a reopen", async () => {
+      const { store, reopen } = await open();
+      const parent = await started(store);
+      const nothing = { usage: null, costUsd: null, costSource: null };
+      const spent = { usage: { inputTokens: 1, outputTokens: 2 }, costUsd: 0.5, costSource: "priced" } as const;
+      await started(store, { taskId: "other" });
+      await store.insertTaskIfAbsent(newTask({ taskId: "queued", parent }));
+      const [child, ended] = [await started(store, { taskId: "child", parent }), await started(store, { taskId: "ended", parent })];
+      await store.reportUsageIfRunning(child, { spent, event: { type: "usage.reported", data: "{}" } });
+      await store.finishTaskIfRunning(
+        ended,
+        newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", ...spent, costUsd: 2 } }),
+      );
+      expect(await store.listChildrenSpent(child.seq)).toEqual([]);
+      const listed = await (await reopen()).listChildrenSpent(parent.seq);
+      expect(listed.toSorted((a, b) => (a.costUsd ?? 0) - (b.costUsd ?? 0))).toEqual([
+        { ...nothing, state: "queued" },
+        { ...spent, state: "running" },
+        { ...spent, costUsd: 2, state: "completed" },
+      ]);
     });
 
     test("a restart finds the interrupted tasks, children first: running tasks and queued children", async () => {

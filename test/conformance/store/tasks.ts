@@ -51,7 +51,7 @@ export function taskConformance(subject: StoreSubject): void {
         const statuses = await store.readTaskStatuses([running.seq, queued.seq, free.seq, ended.seq, 1_000_000]);
         // With PostgreSQL, the node on which the agent lives.
         const needsOf = (isSessionInUse: boolean) => expect.objectContaining({ needs: [], isSessionInUse });
-        const idle = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, childCount: 0 };
+        const idle = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, childCount: 0, repository: null };
         // The end of the task stores its callback, whose URL is known before.
         const awaitingEnd = (taskId: string) => ({
           ...{ url: "http://a.test/later", state: "pending", attempts: 0, nextAttemptAt: null, lastStatus: null, lastError: null },
@@ -129,6 +129,13 @@ export function taskConformance(subject: StoreSubject): void {
         expect(claims.map((task) => task?.taskId)).toEqual(["a", "b", undefined, undefined]);
         expect(claims[0]).toMatchObject({ state: "running", startedAt: expect.any(Number) });
         expect(published.map(({ type, task }) => `${type} ${task.taskId}`)).toEqual(["execution.started a", "execution.started b"]);
+      });
+
+      test("a claim that is sent right after an insert starts the new task", async () => {
+        const { store } = await open();
+        const [{ task }, claimed] = await Promise.all([store.insertTaskIfAbsent(newTask()), claim(store)]);
+        expect(task.state).toBe("queued");
+        expect(claimed).toMatchObject({ seq: task.seq, state: "running" });
       });
 
       test("claim runs two tasks with one resume token one after the other, while other tasks start", async () => {

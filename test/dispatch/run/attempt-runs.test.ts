@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { AdapterHealthStatus, ExecutionRequest, ExecutionResult } from "#contract";
 import type { TaskRequest } from "../../../src/task.ts";
@@ -43,6 +44,7 @@ describe("the attempts of a task", () => {
       async (request, emit) => {
         seen.push(request);
         emit("assistant.text", { content: "Half an" });
+        for (const beganAt = Date.now(); Date.now() < beganAt + 20; ) await nextTurn();
         return { ...limited, usage: { inputTokens: 5, outputTokens: 1 }, costUsd: 0.5 };
       },
       async (request, emit) => {
@@ -67,6 +69,9 @@ describe("the attempts of a task", () => {
         ...{ errorCode: null, reason: null, costUsd: 0.25 },
       },
     ]);
+    const [firstMs = 0, secondMs = 0] = task.result?.attempts?.map(({ startedAt }) => Date.parse(startedAt ?? "")) ?? [];
+    // Tolerance: `startedAt` has whole milliseconds of the system clock; `durationMs` uses the monotonic clock.
+    expect(task.result?.durationMs).toBeGreaterThan(secondMs - firstMs - 10);
     const { summary } = (await engine.store.findStoredTask("default", "t")) ?? {};
     expect(summary?.attempts).toEqual(task.result?.attempts);
     expect(typesOf(engine)).toEqual([

@@ -75,6 +75,7 @@ test("every field of a dispatch reaches the adapter", () => {
     tools: [{ name: "t", description: "d", inputSchema: { type: "object" } }],
     mcpServers: [{ name: "docs", transport: "http", url: "https://mcp.test/", headers: { "x-key": "k" } }],
     files: [{ path: "a.txt", content: "a" }] as unknown as NonNullable<Task["request"]["files"]>,
+    repository: { name: "web", ref: "main", branch: "bridge/t1", keep: "branch", push: false, baseCommit: null },
     timeoutSeconds: 7,
     budget: { maxCostUsd: 1, onReached: "stop", onUnknownCost: "reserve" },
     outputStrategy: { type: "file", path: "r.md" },

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import type { ExecutionResult } from "#contract";
 import { createInMemoryAdapter, type Run } from "../../adapters/in-memory-adapter.ts";
 import { caller, endOf, newDispatch, startEngine } from "../engine.ts";
 
@@ -51,6 +52,27 @@ test("a task fails with rate_limited if the limit ends after its time to wait", 
   const engine = await startEngine([adapter]);
   const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { ...waiting, waitSeconds: 1 } }), caller);
   expect(await endOf(engine, task)).toMatchObject({ state: "failed", result: { errorCode: "rate_limited", costUsd: 0.5 } });
+});
+
+test("a task that a limit ends without an answer has used no model, also if it was not started, and keeps what earlier runs have spent", async () => {
+  let runs = 0;
+  let error: Partial<ExecutionResult> = { error: "Try again in 3 hours." };
+  const run: Run = async () => (++runs === 1 ? { ...limited, usage, costUsd: 0.5 } : { ...limited, ...error });
+  const engine = await startEngine([createInMemoryAdapter({ run, capabilities: { sandboxing: true } })]);
+  const finish = vi.spyOn(engine.store, "finishTaskIfRunning");
+  const end = async (taskId: string, request = {}) => {
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId, request }), caller);
+    const { result } = await endOf(engine, task);
+    return { result, usedNoModel: finish.mock.lastCall?.[1].usedNoModel };
+  };
+  const again = { ...waiting, waitSeconds: 60 };
+  expect(await end("again", again)).toMatchObject({ result: { errorCode: "rate_limited", costUsd: 0.5 }, usedNoModel: false });
+  expect(runs).toBe(2);
+  expect(await end("held", again)).toMatchObject({ result: { errorCode: "rate_limited" }, usedNoModel: true });
+  expect(runs).toBe(2);
+  expect(await end("rejected")).toMatchObject({ result: { errorCode: "rate_limited" }, usedNoModel: true });
+  error = { errorCode: "model_error", error: "It failed." };
+  expect(await end("failed")).toMatchObject({ result: { errorCode: "model_error" }, usedNoModel: false });
 });
 
 test("a task that may have changed something does not wait, because it would begin again", async () => {

@@ -10,6 +10,7 @@ const idle: FailedAttempt = {
   reportsTools: true,
   hasCalledTool: false,
   hasChangedFiles: false,
+  hasNewTree: false,
 };
 
 describe("mayReplace", () => {
@@ -27,6 +28,12 @@ describe("mayReplace", () => {
     ["a task that may edit has called a tool", { hasCalledTool: true }, false],
     ["a task that may edit has changed a file", { hasChangedFiles: true }, false],
     ["a runtime does not report its tools", { reportsTools: false }, false],
+    [
+      "a task that gets a new work tree has called a tool and changed a file",
+      { hasNewTree: true, hasCalledTool: true, hasChangedFiles: true },
+      true,
+    ],
+    ["a task that gets a new work tree took too long", { hasNewTree: true, errorCode: "timeout" }, false],
     ["the model failed", { errorCode: "model_error" }, true],
     ["the task was canceled", { errorCode: "cancelled", profile: "inspect" }, false],
     ["the task took too long", { errorCode: "timeout", profile: "inspect" }, false],
@@ -41,10 +48,10 @@ describe("mayReplace", () => {
       errorCode: fc.constantFrom(...taskErrorCodes),
       ...{ isEnforced: fc.boolean(), reportsTools: fc.boolean(), hasCalledTool: fc.boolean(), hasChangedFiles: fc.boolean() },
     };
-    const isSafe = (attempt: Omit<FailedAttempt, "profile">): boolean => {
+    const isSafe = (attempt: Omit<FailedAttempt, "profile" | "hasNewTree">): boolean => {
       const hasStarted = attempt.errorCode !== "adapter_offline" && attempt.errorCode !== "spawn_failed";
       const hasActed = attempt.hasCalledTool || attempt.hasChangedFiles || !attempt.reportsTools;
-      return !(mayReplace({ ...attempt, profile: "modify" }) && hasStarted && hasActed);
+      return !(mayReplace({ ...attempt, profile: "modify", hasNewTree: false }) && hasStarted && hasActed);
     };
     fc.assert(fc.property(fc.record(facts), isSafe));
   });

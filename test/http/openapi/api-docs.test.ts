@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { startBridgeApp } from "../../support/bridge-app.ts";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -90,7 +90,7 @@ test("the rate limit headers are documented for the responses that have them", a
 });
 
 test("a Bridge with default settings completes the documented example dispatch", async () => {
-  const bridge = await startBridgeProgram(await temporaryDirectory());
+  const bridge = await startBridgeApp(await temporaryDirectory());
   const description = (await (await bridge.call("GET", "/openapi.json")).json()) as Description;
   const example = description.paths["/api/v2/dispatch"]?.["post"]?.requestBody.content["application/json"]?.example;
   const dispatch = async () => {

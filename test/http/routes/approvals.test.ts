@@ -50,8 +50,9 @@ test("a task that requests an approval reports what it waits for and continues w
   expect((await taskIn("t1", "completed")).body).toMatchObject({ waitingOn: null, result: { output: "approve" } });
   const events = (await bridge.call("GET", "/api/v2/tasks/t1/events")).body.data;
   expect(events.find(({ type }: { type: string }) => type === "tool.approval_resolved").data).toEqual({
-    ...{ approvalId, toolCallId: "call-1", decision: "approve", by: "alpha", reason: "It is old." },
+    ...{ approvalId, kind: "tool", toolCallId: "call-1", decision: "approve", by: "alpha", reason: "It is old." },
   });
+  expectProblem(await decide(approvalId, { decision: "approve", raiseByUsd: 1 }), "invalid_request");
   expectProblem(await decide(approvalId, { decision: "reject" }), "already_decided");
   const audit = () => bridge.log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "approval decided");
   await vi.waitFor(() => expect(audit()).toBeDefined());

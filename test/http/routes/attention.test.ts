@@ -95,7 +95,7 @@ test.each([
   [{ kind: "failure", receiver: "https://a.example" }, "not possible"],
   [{ kind: "callback", id: "t", until: "2026-01-01T00:00:00Z" }, "until"],
   [{ kind: "callback", all: true, until: "yesterday" }, "until"],
-])("an acknowledgement of %j is rejected", async (body, message) => {
+])("an acknowledgment of %j is rejected", async (body, message) => {
   const bridge = await start();
   const response = await acknowledge(bridge, body);
   expectProblem(response, "invalid_request");

@@ -23,8 +23,10 @@ const snapshot = (task: Task, silentMs: number | null): TaskSnapshot => ({
   silentMs,
   callback: null,
   isApprovalPending: false,
+  repository: null,
   childCount: 2,
   queuedBecause: task.state === "queued" ? "slot" : null,
+  waitingForBudgets: [],
   node: null,
 });
 
@@ -80,6 +82,7 @@ test("a task matches its schema and contains neither its request nor its owner",
     state: "failed",
     waitingOn: null,
     queuedBecause: null,
+    waitingForBudgets: [],
     node: "n1",
     title: "Look.",
     model: "small",
@@ -97,5 +100,6 @@ test("a task matches its schema and contains neither its request nor its owner",
     callback: { state: "dead", url: "https://r.example/", attempts: 4, nextAttemptAt: null, lastStatus: 500, lastError: "http_500" },
     metadata: { a: 1 },
     childCount: 2,
+    repository: null,
   });
 });

@@ -34,10 +34,11 @@ test("a check lists where a dispatch with fallbacks could run, and why not elsew
   ]);
 });
 
-test("a check rejects a budget that asks for an approval at its maximum, which Bridge does not support yet", async () => {
-  const { body } = await check({ agentId: "writer", message: "Hello.", budget: { maxCostUsd: 1, onReached: "ask" } });
+test("a check rejects a budget that asks if Bridge cannot hold the model calls of the adapter, and names the remedy", async () => {
+  const { body } = await check({ provider: "narrow", agentId: "writer", message: "Hello.", budget: { maxCostUsd: 1, onReached: "ask" } });
   expect([body.wouldAnswer, body.problem.code]).toEqual([422, "capability_missing"]);
-  expect(body.problem.errors).toEqual([{ path: "budget.onReached", message: 'must be "stop"; "ask" is not supported yet' }]);
+  const message = expect.stringMatching(/cannot hold a task between two calls of its model; send "stop", set BRIDGE_MODEL_PROXY=on/);
+  expect(body.problem.errors).toEqual([{ path: "budget.onReached", message }]);
 });
 
 test.each<[string, object, number, string, string]>([
@@ -63,6 +64,7 @@ test("a check returns the task that a dispatch would create, and creates none", 
       ...{ provider: "memory", agentId: "writer", replayed: false, connection: "in-process", queueAhead: 0 },
       resolved: { model: null, profile: "inspect", approvals: "deny", timeoutSeconds: 30 },
       council: null,
+      repository: null,
       candidates: [],
       warnings: [],
     },

@@ -28,6 +28,7 @@ describe("accepting", () => {
       agentId: "writer",
       state: expect.stringMatching(/queued|running/),
       createdAt: expect.any(String),
+      repository: null,
     });
     expect(new Date(body.createdAt).toISOString()).toBe(body.createdAt);
     expect(headers.get("location")).toBe("/api/v2/tasks/order:1");

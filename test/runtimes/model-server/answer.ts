@@ -9,7 +9,7 @@ const housekeepingUsage = { prompt: 10, cached: 0, answer: 2, thinking: 0 };
 /** The maximum length of a delta, for a text without `chunks`. */
 const deltaLength = 8_192;
 
-export type Reply = { answer: Answer } | { error: number; body?: unknown };
+export type Reply = { answer: Answer } | { error: number; body?: unknown; headers?: Record<string, string> | undefined };
 
 /** Returns the answer to a request: the next step of its scenario. */
 export function replyTo(conversation: Conversation, scenarios: ReadonlyMap<string, Scenario>, messagePrefix: string): Reply {

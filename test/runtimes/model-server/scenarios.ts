@@ -36,7 +36,12 @@ export const stepSchema = z.union([
   /** Answers with the first text whose `when` occurs in a user message, so one scenario can serve several roles. */
   z.strictObject({ cases: z.array(z.strictObject({ when: z.string(), text: z.string() })).nonempty() }),
   /** Returns an error in the format of the vendor. With `times`, only for this number of requests; then the next step follows. */
-  z.strictObject({ error: z.int().min(400).max(599), body: z.unknown().optional(), times: z.int().positive().optional() }),
+  z.strictObject({
+    error: z.int().min(400).max(599),
+    body: z.unknown().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    times: z.int().positive().optional(),
+  }),
   /** Closes the connection once, after the text or in the middle of the first call after it. Then the next step follows. */
   z.strictObject({
     breakIn: z.enum(["text", "call"]),

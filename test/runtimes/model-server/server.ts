@@ -62,7 +62,7 @@ export async function createModelServer({ messagePrefix = "", port = 0 }: ModelS
     }
     const conversation = protocol.read(request);
     const reply = fillIn(replyTo(conversation, scenarios, messagePrefix), request.body);
-    if ("error" in reply) return sendJson(response, reply.error, reply.body ?? protocol.errorBody(reply.error));
+    if ("error" in reply) return sendJson(response, reply.error, reply.body ?? protocol.errorBody(reply.error), reply.headers);
     usages.push(reply.answer.usage);
     if (conversation.stream) return await sendStream(response, protocol, reply.answer);
     if (reply.answer.stops?.by === "breaking") response.socket?.resetAndDestroy();
@@ -119,7 +119,9 @@ function* encodeFrames(frames: Iterable<Frame>): Iterable<string> {
   }
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  const headers = { "content-type": "application/json", ...(status === 429 ? { "retry-after": "1" } : {}) };
-  response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));
+/** Without headers, a limit ends after a second. */
+function sendJson(response: ServerResponse, status: number, body: unknown, headers = status === 429 ? { "retry-after": "1" } : {}): void {
+  response
+    .writeHead(status, { "content-type": "application/json", ...headers })
+    .end(typeof body === "string" ? body : JSON.stringify(body));
 }

@@ -33,6 +33,7 @@ export interface CellBench {
   adapter(): Promise<{
     health: { status: string; version: string | null; connection: string | null };
     capabilities: Record<string, unknown>;
+    cooldownUntil: string | null;
   }>;
   /** Dispatches; resolves when the task is accepted. */
   dispatch(request: Record<string, unknown>, headers?: Record<string, string>): Promise<string>;

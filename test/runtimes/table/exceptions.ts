@@ -7,6 +7,8 @@ export interface Exception {
   connection: Connection;
   scenario: string;
   reason: string;
+  /** With the model proxy, the runtime supports the scenario. */
+  needsProxy?: true;
 }
 
 export const exceptions: readonly Exception[] = [
@@ -39,6 +41,13 @@ export const exceptions: readonly Exception[] = [
     connection: "acp",
     scenario: "declared tools",
     reason: "Over ACP, Gemini CLI supports neither MCP servers nor resuming a session. `cli` supports both.",
+  },
+  {
+    runtime: "opencode",
+    connection: "cli",
+    scenario: "usage limit",
+    reason: "OpenCode waits as long as the vendor names. `cli` reports nothing then; with the model proxy, Bridge ends the wait.",
+    needsProxy: true,
   },
   ...(["acp", "cli"] as const).map((connection) => ({
     runtime: "codex" as const,

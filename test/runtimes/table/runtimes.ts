@@ -2,8 +2,11 @@ import type { Connection } from "#contract";
 import { sdkDirectory } from "../programs.ts";
 
 export type Runtime = "claude" | "claude-agent-sdk" | "codex" | "gemini" | "opencode";
-/** Runtimes of a bench that the table omits: OpenClaw, whose gateway a test starts, and an ACP agent that an operator configures. */
-export type BenchRuntime = Runtime | "openclaw" | "any-agent";
+/**
+ * The runtimes of the table, and those that only other tests use: OpenClaw, whose gateway a test starts, an ACP agent that an operator
+ * configures, and the adapters with which Bridge calls a model itself.
+ */
+export type BenchRuntime = Runtime | "openclaw" | "any-agent" | "vercel-ai" | "gloo-ai";
 
 /** The properties of a runtime that the table needs. Its adapter defines its behavior. */
 export interface RuntimeColumn {
@@ -70,6 +73,18 @@ export const runtimes: Record<Runtime, RuntimeColumn> = {
 export const benchRuntimes: Record<BenchRuntime, RuntimeColumn> = {
   ...runtimes,
   openclaw: { title: "OpenClaw", connections: ["http-api"], model: "custom/scripted", environment: () => ({}) },
+  "vercel-ai": {
+    title: "Vercel AI SDK",
+    connections: ["in-process"],
+    model: "scripted",
+    environment: (url) => ({ BRIDGE_VERCEL_AI_BASE_URL: `${url}/v1`, BRIDGE_VERCEL_AI_API_KEY: KEY }),
+  },
+  "gloo-ai": {
+    title: "Gloo AI",
+    connections: ["api"],
+    model: "scripted",
+    environment: (url) => ({ BRIDGE_GLOO_AI_BASE_URL: `${url}/v1`, GLOO_CLIENT_ID: "client", GLOO_CLIENT_SECRET: KEY }),
+  },
   "any-agent": {
     title: "Any ACP agent, here claude-agent-acp",
     connections: ["acp"],

@@ -8,6 +8,7 @@ import { answerQuestion } from "./answer-question.ts";
 import { type CellBench, markedProcesses, type ReportedTask } from "./cell-bench.ts";
 import { expectProcessesEnded, untilAtWork } from "./processes.ts";
 import { usageOfCalls } from "./usage.ts";
+import { expectCooldown, usageLimits } from "./usage-limits.ts";
 
 /** One row of the table: a scenario that every runtime should pass. */
 export interface Scenario {
@@ -176,6 +177,33 @@ export const scenarios: readonly Scenario[] = [
   },
   failure("401", 401, "authentication_required"),
   failure("429", 429, "rate_limited"),
+  {
+    name: "usage limit",
+    async play(bench) {
+      // A success ends the cooldown that an earlier row has begun. Otherwise the next one would be twice as long.
+      expectOutput(bench, await run(bench, [{ text: "Before." }], { profile: "inspect" }), "Before.");
+      for (const limit of usageLimits(bench)) {
+        const { task } = await run(bench, [limit], { profile: "inspect", timeoutSeconds: 150 });
+        expect(task).toMatchObject({ state: "failed", result: { errorCode: "rate_limited", error: expect.stringMatching(/\w/) } });
+        expect(task.result?.output ?? "").toBe("");
+        await expectCooldown(bench);
+        // A task without fallbacks runs although its adapter cools down, and its success ends the cooldown.
+        expectOutput(bench, await run(bench, [{ text: "Again." }], { profile: "inspect" }), "Again.");
+        expect(await bench.adapter()).toMatchObject({ cooldownUntil: null });
+      }
+    },
+  },
+  {
+    name: "notice of a limit instead of an answer",
+    async play(bench) {
+      const notice = "You've hit your session limit · resets 3pm (UTC)";
+      const { task } = await run(bench, [{ text: notice }], { profile: "inspect" });
+      expect(task).toMatchObject({ state: "failed", result: { errorCode: "rate_limited", error: expect.stringContaining(notice) } });
+      expect(await bench.adapter()).toMatchObject({ cooldownUntil: expect.stringContaining("T15:00:00") });
+      const answer = `The log contains one warning: ${notice}`;
+      expectOutput(bench, await run(bench, [{ text: answer }], { profile: "inspect" }), answer);
+    },
+  },
   failure("500", 500, "model_error"),
   {
     name: "hang",
@@ -369,6 +397,8 @@ export const scenarios: readonly Scenario[] = [
   {
     name: "`@path` and `/command` in a message",
     async play(bench) {
+      // This may be the only cell of a sample, so no task has created the workspace yet.
+      mkdirSync(bench.workspace, { recursive: true });
       writeFileSync(path.join(bench.workspace, "inside.txt"), "the-secret-inside\n");
       for (const message of ["/help", `@${bench.outside}/secret.txt`, "@inside.txt", "/help me with @inside.txt"]) {
         const before = bench.model.requests.length;

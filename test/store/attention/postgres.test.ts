@@ -14,7 +14,7 @@ const tenant = "default";
 const query = { isAcknowledged: false, limit: 50, failedSince: 0, webhooks: ["oncall"] };
 const migrations = path.resolve(import.meta.dirname, "../../../migrations/postgres");
 
-/** What a node of the previous release writes: it does not know the columns of acknowledgements. */
+/** What a node of the previous release writes: it does not know the columns of acknowledgments. */
 const faultsOf = (prefix: string): string => `
   WITH ended AS (
     INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at, started_at, finished_at, result)
@@ -64,7 +64,7 @@ test.each(["011", "012", "013"])(
   },
 );
 
-test("an acknowledgement of a fault that is being written waits for it, and one of all faults reports that some are left", async () => {
+test("an acknowledgment of a fault that is being written waits for it, and one of all faults reports that some are left", async () => {
   const database = await createDatabase();
   await database.query(faultsOf("busy"));
   const store = await openStoreOf(database);

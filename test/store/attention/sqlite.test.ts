@@ -3,7 +3,7 @@ import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { createAttentionOperations } from "../../../src/store/attention/sqlite.ts";
-import { openSqlite, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
+import { openDriver, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
 import { openStore } from "../../../src/store/open-sqlite.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -11,7 +11,7 @@ const query = { isAcknowledged: false, limit: 50, failedSince: 0, webhooks: ["on
 const migrations = new URL("../../../migrations/", import.meta.url);
 
 test("the list reads each kind of fault by an index that separates what was acknowledged", async () => {
-  const driver = openSqlite(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
+  const driver = openDriver(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
   onTestFinished(() => driver.close());
   const plans: string[] = [];
   const explained: SqliteDriver = {
@@ -75,7 +75,7 @@ test("faults from before the list of what needs a person are listed, and can be 
   expect(namesOf((await store.readAttention("default", { ...query, isAcknowledged: true })).items)).toEqual(all);
 });
 
-test("acknowledgements of failures keep their person and time when they move to the rows of the tasks", async () => {
+test("acknowledgments of failures keep their person and time when they move to the rows of the tasks", async () => {
   const acknowledged = `UPDATE task_summary SET acknowledged_by = 'ada', acknowledged_at = 11 WHERE task = 3;
     INSERT INTO task_summary (task, acknowledged_by, acknowledged_at) VALUES (2, 'bob', 12);
     UPDATE callback SET acknowledged_attempts = 4, acknowledged_by = 'ada', acknowledged_at = 13 WHERE task = 1;`;

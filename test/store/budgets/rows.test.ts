@@ -30,7 +30,7 @@ const limit: BudgetLimit = {
 };
 const toReservation = (micros: number): Reservation => ({
   ...{ name: "day", ask: { micros, tokens: null }, startsAt: null },
-  ...{ reserved: NOTHING, settled: NOTHING },
+  ...{ reserved: NOTHING, settled: NOTHING, lastStartsAt: null, earlier: NOTHING },
 });
 const micros = (amount: number) => ({ micros: amount, tokens: 0 });
 const mayStart = (period: PeriodCounts, reservation: Reservation): boolean =>

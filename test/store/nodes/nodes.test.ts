@@ -165,6 +165,29 @@ test("tasks of an agent whose node has died fail after the grace time, and run e
   expect(await taskInState(a, "t4", "completed")).toMatchObject({ node: "a" });
 });
 
+test("a queued task whose adapter was on a node that has died runs on its fallback on another node after the grace time", async () => {
+  const { start } = await createNodes();
+  const a = await start("a");
+  const b = await start("b", { BRIDGE_ADAPTERS: ECHO });
+  await expect
+    .poll(() => listAdapters(a))
+    .toEqual([
+      { provider: "command", nodes: ["a"] },
+      { provider: "echo", nodes: ["b"] },
+    ]);
+  b.signal("SIGKILL");
+  await b.exited;
+  const task = { taskId: "t1", provider: "echo", agentId: "new", message: "1", fallbacks: [{ provider: "command" }] };
+  expect(await (await dispatchTask(a, task)).json()).toMatchObject({ state: "queued", provider: "echo" });
+  expect(await taskInState(a, "t1", "completed")).toMatchObject({
+    ...{ provider: "command", node: "a" },
+    attempts: [
+      { provider: "echo", startedAt: null, reason: expect.stringMatching(/^The adapter echo is (offline|not loaded)/) },
+      { provider: "command", errorCode: null },
+    ],
+  });
+});
+
 test("an idle node that stops answers requests until load balancers have noticed it, and closes their connections", async () => {
   const { start } = await createNodes();
   const [a, b] = [await start("a", { BRIDGE_LEASE_SECONDS: "120" }), await start("b", { BRIDGE_LEASE_SECONDS: "120" })];

@@ -51,9 +51,9 @@ function createCheck({ cluster, other }: Pick<Opened, "cluster" | "other">, node
     view,
     adapters: { findRunner: () => ({ runner: {} as never, obstacle: null }) },
     graceMs: 0,
-    async endQueued(task, result) {
-      ended.push(`${task.taskId}: ${result.error}`);
-      return other.finishTaskIfQueued(task, newFinish({ state: "failed" }));
+    async leaveAdapter(task, reason) {
+      ended.push(`${task.taskId}: ${reason}`);
+      await other.finishTaskIfQueued(task, newFinish({ state: "failed" }));
     },
     logger: pino({ level: "silent" }),
   });

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { BudgetLimit } from "../../../src/store/budgets/interface.ts";
 import { connect, planAsWritten, type Statement } from "../../../src/store/engines/postgres/connection.ts";
 import type { ClaimFilter } from "../../../src/store/tasks/interface.ts";
-import { claimChild, claimDispatched } from "../../../src/store/tasks/postgres-claim.ts";
+import { claimChild, claimDispatched, claimDispatchedInBudgets } from "../../../src/store/tasks/postgres-claim.ts";
 import { newFinish } from "../../conformance/store/fixtures.ts";
 import type { TestDatabase } from "../../support/postgres/create-database.ts";
 import { accept, openWrites, type WritingNode } from "../../support/postgres/open-writes.ts";
@@ -192,14 +193,84 @@ test.each(["dispatched", "child"] as const)(
   },
 );
 
+/** A budget of 10. */
+const limitOf = (name: string): BudgetLimit => ({
+  ...{ name, startsAt: 0, endsAt: 2 ** 50, maxMicros: 10, maxTokens: null, warnAt: [], tenant: null, provider: null },
+});
+
+/** The values of a budget that holds tasks back, for `readBuffers`. */
+const holdingBudget = ", '{b}', '{3}', '{NULL}'";
+
+/** Queues `count` tasks. With `needs`, the budget `b` has no room for them, and they have that many different needs. */
+const fill = (database: TestDatabase, count: number, needs: number | null = null) =>
+  database.query(
+    `INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at, node, budgets, budget_needs)
+     SELECT 'default', gen_random_uuid(), 'agent' || i % 700, 'command', 'queued', '{}', '', 0, CASE WHEN i % 4 < 2 THEN 'n2' WHEN i % 4 = 2 THEN 'n1' END,
+       CASE WHEN $2::int IS NOT NULL THEN 'b' END, coalesce('[["b",' || 4 + i % $2 || ',null]]', '[]') FROM generate_series(1, $1::int) AS i`,
+    [count, needs],
+  );
+
+/** The pages that a claim reads of a queue of 20,000 tasks without room for them, and what comes before and after them. */
+async function readBuffersBehind(needs: number, { before = 0, after = 0 }): Promise<{ read: number; pages: number }> {
+  const { database } = await openWrites();
+  await fill(database, before);
+  await fill(database, 20_000, needs);
+  await fill(database, after);
+  await database.query("ANALYZE task");
+  const [{ pages } = { pages: 0 }] = await database.query<{ pages: number }>("SELECT pg_relation_size('task') / 8192 AS pages");
+  return { read: await readBuffers(database, claimDispatchedInBudgets, holdingBudget), pages: Number(pages) };
+}
+
+test("a claim reads only what it needs of a long queue in which nearly all tasks wait for a budget", async () => {
+  expect((await readBuffersBehind(5, { after: 100 })).read).toBeLessThan(300);
+});
+
+test("a claim reads nothing of the tasks behind the oldest one if budgets have room for it, however different they are", async () => {
+  expect((await readBuffersBehind(20_000, { before: 4 })).read).toBeLessThan(100);
+});
+
+test("a claim reads a queue in which very many different needs wait for a budget once, after 500 of the needs", async () => {
+  const { read, pages } = await readBuffersBehind(20_000, { after: 100 });
+  expect(read).toBeLessThan(2 * pages + 500 * 6);
+});
+
+test("a claim starts a task behind more tasks with the same needs than it reads, if another transaction has locked all of these", async () => {
+  const { store, hold } = await openWrites({ limits: [limitOf("b")] });
+  const asking = (askMicros: number) => ({ asks: [{ name: "b", askMicros, askTokens: null }] });
+  await queue(store, ["holder", "large"], asking(6));
+  expect(await claim(store)).toBe("holder");
+  const locked = Array.from({ length: 130 }, (_, index) => `locked-${index}`);
+  await queue(store, [...locked, "free"], asking(4));
+  const held = await hold("SELECT 1 FROM task WHERE id LIKE 'locked-%' FOR UPDATE");
+  expect(await claim(store)).toBe("free");
+  await held.commit();
+});
+
+test("a claim uses task_budget for a task whose row has no budget_needs", async () => {
+  const { database, store } = await openWrites({ limits: [limitOf("b")] });
+  await queue(store, ["holder", "large", "small"], { asks: [{ name: "b", askMicros: 6, askTokens: null }] });
+  expect(await claim(store)).toBe("holder");
+  await database.query("UPDATE task SET budget_needs = '[]'");
+  await database.query("UPDATE task_budget SET ask_micros = 4 FROM task WHERE seq = task AND id = 'small'");
+  expect([await claim(store), await claim(store)]).toEqual(["small", undefined]);
+});
+
+test("a task whose budget_needs are too long for the row waits for each of its budgets", async () => {
+  const names = Array.from({ length: 100 }, (_, index) => `budget-${index}`);
+  const { store } = await openWrites({ limits: names.map(limitOf) });
+  await queue(store, ["holder", "waits"], { asks: names.map((name) => ({ name, askMicros: 6, askTokens: null })) });
+  await queue(store, ["free"]);
+  expect([await claim(store), await claim(store), await claim(store)]).toEqual(["holder", "free", undefined]);
+});
+
 /** The pages that a statement reads, planned as in the session of a writer. */
-async function readBuffers({ urlAt, port }: TestDatabase, { text }: Statement): Promise<number> {
+async function readBuffers({ urlAt, port }: TestDatabase, { text }: Statement, more = ""): Promise<number> {
   const connection = await connect({ url: urlAt(port) });
   onTestFinished(() => connection.close());
   await connection.query(planAsWritten);
   await connection.query(`PREPARE claim AS ${text}`);
   const { rows } = await connection.query(
-    "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE claim ('command', 'default', ARRAY['agent1'], 'n1', 1, '{}', 1, 1)",
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE claim ('command', 'default', ARRAY['agent1'], 'n1', 1, '{}', 1, 1${more})`,
   );
   const [plan] = (rows[0]?.["QUERY PLAN"] ?? []) as unknown as { Plan: Record<string, number> }[];
   return Number(plan?.Plan["Shared Hit Blocks"]) + Number(plan?.Plan["Shared Read Blocks"]);

@@ -1,7 +1,7 @@
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { openSqlite, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
+import { openDriver, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
 import { openStore } from "../../../src/store/open-sqlite.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createAgentOperations } from "../../../src/store/tasks/sqlite-lists.ts";
@@ -20,7 +20,7 @@ const tasksOf = async ({ listAgents, listAgentsByName }: Pick<Store, "listAgents
 };
 
 test("the list of agents counts each task once, in limited reads, and later only newer tasks", async () => {
-  const driver = openSqlite(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
+  const driver = openDriver(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
   onTestFinished(() => driver.close());
   const counted: number[] = [];
   const reading: SqliteDriver = {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openSqlite, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
+import { openDriver, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
 import type { TaskFilter } from "../../../src/store/tasks/interface.ts";
 import { createTaskListOperations } from "../../../src/store/tasks/sqlite-lists.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -14,7 +14,7 @@ interface Place {
 
 /** A driver on a database of ended tasks; the rows that its reads return are counted. */
 async function openWith(places: readonly Place[]) {
-  const driver = openSqlite(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
+  const driver = openDriver(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
   onTestFinished(() => driver.close());
   await driver.write(() => {
     for (const [index, { agentId, provider, state, parentTaskId }] of places.entries())
@@ -111,7 +111,7 @@ test("a list whose filters match alternating tasks reads a limited number of the
 });
 
 test("the tasks of a tenant that failed since a time are read by an index of theirs", async () => {
-  const driver = openSqlite(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
+  const driver = openDriver(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
   onTestFinished(() => driver.close());
   const plans: string[] = [];
   const explained: SqliteDriver = {

@@ -2,6 +2,7 @@ import { Client } from "pg";
 import { expect, onTestFinished } from "vitest";
 import { createTicketWrites } from "../../../src/store/access/postgres.ts";
 import { createApprovalWrites } from "../../../src/store/approvals/postgres.ts";
+import type { BudgetLimit } from "../../../src/store/budgets/interface.ts";
 import { createBatchWriter } from "../../../src/store/engines/postgres/batch-writer.ts";
 import { connect } from "../../../src/store/engines/postgres/connection.ts";
 import type { StoredEvent } from "../../../src/store/events/interface.ts";
@@ -19,15 +20,20 @@ import { insertNodes } from "./open-node.ts";
 /** The writes of one node, and what it has reported. */
 export type WritingNode = ReturnType<typeof startWrites>;
 
-/** Opens a database with the writes of two nodes. */
-export async function openWrites() {
+/** Opens a database with the writes of two nodes. `limits`: their budgets. */
+export async function openWrites({ limits = [] }: { limits?: readonly BudgetLimit[] } = {}) {
   const database = await createDatabase();
   await insertNodes(database, ["n1", "n2"]);
   const url = database.urlAt(database.port);
-  return { database, store: startWrites(url, "n1"), other: startWrites(url, "n2"), hold: (text: string) => hold(database, text) };
+  return {
+    database,
+    store: startWrites(url, "n1", limits),
+    other: startWrites(url, "n2", limits),
+    hold: (text: string) => hold(database, text),
+  };
 }
 
-function startWrites(url: string, node: string) {
+function startWrites(url: string, node: string, limits: readonly BudgetLimit[]) {
   const published: StoredEvent[] = [];
   const faults: unknown[] = [];
   const stops: unknown[] = [];
@@ -47,7 +53,7 @@ function startWrites(url: string, node: string) {
     ...{ writer, published, faults, stops, foreign },
     ...createTaskWrites(writer, {
       ...{ node, delivers: true, readGapped },
-      budgets: () => ({ limitsAt: () => [], onReached() {}, onRoom() {} }),
+      budgets: () => ({ limitsAt: () => limits, onReached() {}, onRoom() {} }),
       onStop: (_, stop) => stops.push(stop),
       onForeignTask: (provider) => foreign.push(provider),
     }),

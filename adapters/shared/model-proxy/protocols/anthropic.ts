@@ -1,4 +1,5 @@
-import { isRecord, optional, type Protocol, readCounts, textOf } from "../protocol.ts";
+import { isJsonObject } from "#contract";
+import { optional, type Protocol, readCounts, textOf } from "../protocol.ts";
 
 /** Anthropic Messages. */
 export const anthropic: Protocol = {
@@ -9,9 +10,9 @@ export const anthropic: Protocol = {
   },
   relevant: /"usage"|message_stop/,
   read(data) {
-    if (!isRecord(data)) return {};
+    if (!isJsonObject(data)) return {};
     // `message_start` contains the message, `message_delta` only counts, and a response without events is the message itself.
-    const message = isRecord(data["message"]) ? data["message"] : data;
+    const message = isJsonObject(data["message"]) ? data["message"] : data;
     const counts = readCounts(message["usage"]);
     const model = textOf(message["model"]);
     const isLast = data["type"] === "message_stop" || data["type"] === "message";
@@ -29,6 +30,7 @@ export const anthropic: Protocol = {
       ...optional("cacheWrite1hTokens", counts["cache_creation.ephemeral_1h_input_tokens"] || undefined),
     };
   },
+  outputLimit: { names: ["max_tokens", "max_tokens_to_sample"], largest: 128_000 },
   // Claude Code repeats a call with status 400 five times.
   refusalStatus: 402,
   errorBody: (status, message) => ({ type: "error", error: { type: ERROR_TYPES[status] ?? "api_error", message } }),

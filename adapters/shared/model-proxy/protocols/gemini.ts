@@ -1,4 +1,5 @@
-import { isRecord, optional, type Protocol, readCounts, textOf } from "../protocol.ts";
+import { isJsonObject } from "#contract";
+import { optional, type Protocol, readCounts, textOf } from "../protocol.ts";
 
 /** The Gemini API. */
 export const gemini: Protocol = {
@@ -9,11 +10,11 @@ export const gemini: Protocol = {
   },
   relevant: /"usageMetadata"|"finishReason"/,
   read(data) {
-    if (!isRecord(data)) return {};
+    if (!isJsonObject(data)) return {};
     const counts = readCounts(data["usageMetadata"]);
     const model = textOf(data["modelVersion"]);
     const candidates = Array.isArray(data["candidates"]) ? data["candidates"] : [];
-    const isComplete = candidates.some((candidate) => isRecord(candidate) && textOf(candidate["finishReason"]) !== undefined);
+    const isComplete = candidates.some((candidate) => isJsonObject(candidate) && textOf(candidate["finishReason"]) !== undefined);
     return { ...(model !== undefined && { model }), ...(counts !== undefined && { counts }), isComplete };
   },
   toUsage(counts) {
@@ -25,6 +26,7 @@ export const gemini: Protocol = {
       ...optional("cacheReadTokens", counts["cachedContentTokenCount"]),
     };
   },
+  outputLimit: { names: ["maxOutputTokens", "max_output_tokens"], largest: 65_536 },
   refusalStatus: 400,
   errorBody: (status, message) => ({ error: { code: status, message, status: STATUS_NAMES[status] ?? "UNKNOWN" } }),
 };

@@ -1,4 +1,5 @@
-import { isRecord, optional, type Protocol, readCounts, textOf } from "../protocol.ts";
+import { isJsonObject } from "#contract";
+import { optional, type Protocol, readCounts, textOf } from "../protocol.ts";
 
 /** OpenAI Responses and chat completions, which other vendors offer, too. */
 export const openai: Protocol = {
@@ -10,9 +11,9 @@ export const openai: Protocol = {
   relevant: /"usage"\s*:\s*\{|\[DONE\]|response\.(completed|incomplete|failed)/,
   read(data) {
     if (data === "[DONE]") return { isLast: true };
-    if (!isRecord(data)) return {};
+    if (!isJsonObject(data)) return {};
     // Events of a response contain it; a chunk of a chat completion and a response without events are the object itself.
-    const response = isRecord(data["response"]) ? data["response"] : data;
+    const response = isJsonObject(data["response"]) ? data["response"] : data;
     const counts = readCounts(response["usage"]);
     const model = textOf(response["model"]);
     return {
@@ -41,6 +42,7 @@ export const openai: Protocol = {
       ...optional("cacheWriteTokens", counts["input_tokens_details.cache_write_tokens"]),
     };
   },
+  outputLimit: { names: ["max_output_tokens", "max_completion_tokens", "max_tokens"], largest: 128_000 },
   // Codex repeats calls with status 402, 403 and 429.
   refusalStatus: 400,
   errorBody: (status, message) => ({

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import type { TaskDiff } from "bridge-client";
+import { type AppliedCommits, applyCommits, type CommitTarget } from "../apply-commits.ts";
 import { CommandError } from "../command-error.ts";
 import { diffBytes } from "../diff-bytes.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -16,14 +17,26 @@ interface Options {
   "3way"?: boolean;
 }
 
-/** Applies the diff of a task to the git work tree of the current directory. Changes nothing unless all of it applies. */
+/**
+ * Applies the changes of a task to the git work tree of the current directory: its commits, if it ran in its own work tree, and otherwise
+ * its diff. Changes nothing unless all of it applies.
+ */
 export const run: Run<Options> = async ({ args: [given = ""], options, output, signal, connect }) => {
   const root = await findWorkTree();
   const { client } = connect();
-  const { taskId, result } = await withTaskId(given, { client, signal, hasEffect: true }, async (id) => ({
+  const { taskId, repository } = await withTaskId(given, { client, signal, hasEffect: true }, async (id) => ({
     taskId: id,
-    result: await client.files.diff(id, { signal }),
+    repository: (await client.getTask(id, { signal })).repository,
   }));
+  const isMerge = options["3way"] === true;
+  // An earlier version of Bridge sends no repository.
+  if (repository !== null && repository !== undefined && !isMerge) {
+    const patch = await client.files.patch(taskId, { signal });
+    const target = { taskId, root, baseCommit: repository.baseCommit, isCheck: options.check === true };
+    reportCommits(output, target, patch.length === 0 ? null : await applyCommits(patch, target));
+    return undefined;
+  }
+  const result = await client.files.diff(taskId, { signal });
   const diff = diffBytes(result);
   const changes = await listChanges(root, diff);
   rejectIncomplete(taskId, result, changes);
@@ -33,7 +46,6 @@ export const run: Run<Options> = async ({ args: [given = ""], options, output, s
   }
   for (const { path: bytes } of changes) rejectPathBeyondLink(root, bytes);
   const files = changes.map(({ name }) => name);
-  const isMerge = options["3way"] === true;
   // A merge leaves conflict markers, so it is never the first attempt.
   const checked = isMerge ? null : await apply(root, ["--check"], diff);
   if (checked !== null && checked.exitCode !== 0) throw await explainFailure(taskId, root, result, checked);
@@ -158,6 +170,20 @@ interface Report {
   applied: boolean;
   /** Only after a merge with conflicts. */
   conflicts?: string[];
+  /** Only for a task with its own work tree: the new commits, and the last of them. */
+  commits?: number;
+  headCommit?: string;
+}
+
+function reportCommits(output: Output, { taskId, root, isCheck }: CommitTarget, commits: AppliedCommits | null): void {
+  const applied = !isCheck && commits !== null && commits.commits > 0;
+  const result = { taskId, root, files: [], ...commits, applied };
+  if (commits === null) report(output, result, "The task changed nothing.");
+  else if (commits.commits === 0) report(output, result, `${root} already contains the changes.`);
+  else {
+    const counts = `${commits.commits} commit(s), which change ${commits.files.length} file(s),`;
+    report(output, result, isCheck ? `${counts} apply to ${root}.` : `${counts} were applied to ${root}.`);
+  }
 }
 
 function report(output: Output, result: Report, summary: string): void {

@@ -1,6 +1,7 @@
 import type { Approval, ApprovalState, BridgeEvent } from "bridge-client";
-import { createApprovalDesk } from "../approval-desk.ts";
+import { createApprovalDesk, type Question } from "../approval-desk.ts";
 import { CommandError } from "../command-error.ts";
+import { describeQuestion } from "../describe-question.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { formatRelative } from "../format.ts";
 import { type Column, printTable } from "../table.ts";
@@ -32,7 +33,7 @@ const columns: Column<Approval>[] = [
   { title: "created", value: ({ createdAt }) => createdAt, shown: ({ createdAt }) => formatRelative(createdAt), isOptional: true },
   { title: "expires", value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }) => formatRelative(expiresAt) },
   { title: "by", value: ({ decidedBy }) => decidedBy, isOptional: true },
-  { title: "input", value: ({ input }) => JSON.stringify(input), isFlexible: true },
+  { title: "input", value: ({ input }) => JSON.stringify(input), shown: describeQuestion, isFlexible: true },
 ];
 
 async function watch({ output, signal, stdin, connect }: Invocation<Options>): ReturnType<Run<Options>> {
@@ -51,7 +52,7 @@ async function watch({ output, signal, stdin, connect }: Invocation<Options>): R
     for await (const approval of client.approvals.list({ state: "pending" }, { signal })) pending.push(approval);
     for (const approval of pending.toReversed()) add(approval);
   }
-  function add(approval: Pick<Approval, "approvalId" | "taskId" | "toolName" | "input">): void {
+  function add(approval: Question): void {
     if (known.has(approval.approvalId)) return;
     known.add(approval.approvalId);
     if (desk === null) output.printJson(approval, "line");

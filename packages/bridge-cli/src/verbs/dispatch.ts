@@ -1,7 +1,15 @@
-import { BridgeClientError, type DispatchCheck, type DispatchRequest, type FieldError, type Task } from "bridge-client";
+import {
+  BridgeClientError,
+  type DispatchCheck,
+  type DispatchRequest,
+  type FieldError,
+  type RepositoryOutcome,
+  type Task,
+} from "bridge-client";
 import { buildDispatch, optionOfField, type TaskOptions } from "../build-dispatch.ts";
 import { CommandError } from "../command-error.ts";
 import { createDetachment } from "../create-detachment.ts";
+import { describeChanges } from "../describe-changes.ts";
 import { exitCodeOfError, exitCodeOfTask } from "../exit-code-of.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { followTask } from "../follow-task.ts";
@@ -69,7 +77,7 @@ async function dispatch({ connect, signal, output }: Invocation<DispatchOptions>
 
 /** Adds the name of the option to an error of a field of the API. */
 function nameOption({ path, message }: FieldError): FieldError {
-  const option = optionOfField[path.split(".")[0] ?? ""];
+  const option = optionOfField[path] ?? optionOfField[path.split(".")[0] ?? ""];
   return { path: option === undefined ? path : `${option} (${path})`, message };
 }
 
@@ -93,7 +101,8 @@ async function follow(invocation: Invocation<DispatchOptions>, taskId: string): 
   const endInterrupts = onInterrupt(detachment.interrupt);
   const timer = options.wait === undefined ? undefined : setTimeout(() => stop("waitOver"), options.wait * 1000);
   try {
-    return printResult(await followTask(taskId, { connection, output, stdin, signal: AbortSignal.any([signal, stopped.signal]) }), output);
+    const task = await followTask(taskId, { connection, output, stdin, signal: AbortSignal.any([signal, stopped.signal]) });
+    return printResult(task, output);
   } catch (error) {
     if (!stopped.signal.aborted) throw error;
     return stopped.signal.reason === ("detached" satisfies Stop)
@@ -126,7 +135,17 @@ function printResult(task: Task, output: Output): ExitCode {
   const summary = [describeEnd(task), ...figures.filter((figure) => figure !== null)].join(" · ");
   if (task.state === "completed") output.note(paint("green", summary));
   else output.warn([paint("red", summary), result?.error === undefined ? "" : `\n${result.error}`]);
+  if (result?.repository !== undefined) reportRepository(task.taskId, result.repository, output);
   return exitCodeOfTask(task);
+}
+
+/** Reports what a task has changed in its work tree, and how to get it. */
+function reportRepository(taskId: string, outcome: RepositoryOutcome, output: Output): void {
+  const { branch, headCommit, commits, error, pushError } = outcome;
+  const hint = headCommit === null ? "Nothing is kept." : `Apply them with: brg apply ${taskId}`;
+  if (error !== undefined) output.warn(`The changes on the branch ${branch} are not stored completely: ${error}`);
+  else if (commits > 0) output.note(`${branch}: ${commits} commit(s), ${describeChanges(outcome)}. ${hint}`);
+  if (pushError !== undefined) output.warn(`The branch ${branch} was not pushed: ${pushError}`);
 }
 
 const describeEnd = ({ taskId, state, errorCode }: Task): string => `${taskId} ${state === "failed" ? `failed: ${errorCode}` : state}`;

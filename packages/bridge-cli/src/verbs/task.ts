@@ -1,4 +1,5 @@
 import type { Task, TaskRequest } from "bridge-client";
+import { describeChanges } from "../describe-changes.ts";
 import { exitCodeOfTask } from "../exit-code-of.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { describeSource, formatCost, formatCount, formatDuration, formatLabels, formatRelative } from "../format.ts";
@@ -66,6 +67,21 @@ function describeAttempt({ provider, startedAt, errorCode }: Task["attempts"][nu
   return errorCode === null ? provider : `${provider} (${errorCode})`;
 }
 
+/** The fields of a task with a work tree of a repository. An earlier version of Bridge sends none. */
+function repositoryFields({ repository }: Pick<Task, "repository">): Field[] {
+  const { headCommit = null, commits, pushed, pushError, error } = repository ?? {};
+  return [
+    { name: "repository", value: repository?.name },
+    { name: "branch", value: repository?.branch },
+    { name: "base", value: repository?.baseCommit },
+    { name: "head", value: headCommit },
+    { name: "commits", value: commits },
+    { name: "changes", value: repository == null || commits == null ? null : describeChanges(repository) },
+    { name: "pushed", value: pushed === true ? "yes" : pushError },
+    { name: "not stored", value: error },
+  ];
+}
+
 function fieldsOf(task: Task, { profile, approvals }: Request): Field[] {
   const duration = durationMs(task);
   const time = (iso: string | null): Pick<Field, "value" | "shown"> => ({ value: iso, shown: `${iso} (${formatRelative(iso)})` });
@@ -94,5 +110,6 @@ function fieldsOf(task: Task, { profile, approvals }: Request): Field[] {
     { name: "attempts", value: task.callback?.attempts },
     // An earlier version of Bridge sends no attempts.
     { name: "tried", value: (task.attempts ?? []).map(describeAttempt).join(", ") },
+    ...repositoryFields(task),
   ];
 }

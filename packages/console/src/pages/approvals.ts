@@ -6,6 +6,7 @@ import { formatUpTo, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { age, ago, badge, errorNote } from "../parts/badges.ts";
+import { describeQuestion } from "../parts/budget-question.ts";
 import type { Decision } from "../parts/decision.ts";
 import "../parts/decision.ts";
 import { CircleCheck } from "lucide";
@@ -14,7 +15,6 @@ import { emptyState } from "../parts/empty-state.ts";
 import { inputView } from "../parts/input-view.ts";
 import { canAskToNotify } from "../parts/tab-signals.ts";
 import { linkTo, taskLink } from "../router.ts";
-import { describeInput } from "../timeline-rows.ts";
 
 const MAX_DECIDED = 100;
 /** Decided approvals that stay among those that wait. */
@@ -113,7 +113,7 @@ class Approvals extends PageElement {
   }
 
   #renderCard(approval: Approval, now: number): TemplateResult {
-    const { approvalId, toolName, agentId, provider, taskId, title, input, inputTruncated, cwd, createdAt, expiresAt } = approval;
+    const { approvalId, kind, toolName, agentId, provider, taskId, title, input, inputTruncated, cwd, createdAt, expiresAt } = approval;
     const isPending = this.context.attention.state.approvals.some((other) => other.approvalId === approvalId);
     const outcome = this.#latest.value?.find((other) => other.approvalId === approvalId && other.state !== "pending");
     return html`<li
@@ -129,8 +129,8 @@ class Approvals extends PageElement {
       ${inputTruncated ? html`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>` : nothing}
       ${
         outcome === undefined || isPending
-          ? html`<bridge-decision .approvalId=${approvalId} .input=${input} .isOver=${!isPending} .expiresAt=${expiresAt} .context=${this.context}></bridge-decision>`
-          : html`${inputView(input)}<p role="status">${badgeOf(outcome)} <span class="detail">${decider(outcome)}</span></p>`
+          ? html`<bridge-decision .approvalId=${approvalId} .kind=${kind} .input=${input} .isOver=${!isPending} .expiresAt=${expiresAt} .context=${this.context}></bridge-decision>`
+          : html`${kind === "budget" ? html`<p>${describeQuestion(approval)}</p>` : inputView(input)}<p role="status">${badgeOf(outcome)} <span class="detail">${decider(outcome)}</span></p>`
       }
     </li>`;
   }
@@ -157,7 +157,7 @@ const renderEmpty = (): TemplateResult =>
   );
 
 function renderDecided(approval: Approval, now: number): TemplateResult {
-  const input = showHidden(describeInput(approval.input));
+  const input = showHidden(describeQuestion(approval));
   return html`<li>
     ${badgeOf(approval)}
     <span class="call"><strong>${showHidden(approval.toolName)}</strong> <code title=${input}>${input}</code></span>
@@ -168,7 +168,7 @@ function renderDecided(approval: Approval, now: number): TemplateResult {
 
 const badgeOf = ({ state }: Approval): TemplateResult => badge(state, state === "approved" ? "✓" : "✕", state);
 
-const decider = ({ decidedBy, reason }: Approval): string =>
-  `by ${decidedBy ?? "?"}${reason === null || reason === "" ? "" : `: ${showHidden(reason)}`}`;
+const decider = ({ decidedBy, reason, raiseByUsd }: Approval): string =>
+  `by ${decidedBy ?? "?"}${raiseByUsd == null ? "" : `, raised by ${raiseByUsd} USD`}${reason === null || reason === "" ? "" : `: ${showHidden(reason)}`}`;
 
 customElements.define("bridge-approvals", Approvals);

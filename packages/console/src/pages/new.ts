@@ -1,4 +1,4 @@
-import type { AcceptedTask, Adapter, DispatchCheck, Domain, FieldError, Task } from "bridge-client";
+import type { AcceptedTask, Adapter, DispatchCheck, Domain, FieldError, Repository, Task } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { bridgeUrl } from "../base-url.ts";
@@ -26,6 +26,7 @@ import { navigate, taskLink } from "../router.ts";
 
 const MAX_AGENTS = 200;
 const MAX_DOMAINS = 200;
+const MAX_REPOSITORIES = 200;
 
 type Resolved = NonNullable<DispatchCheck["task"]>["resolved"];
 
@@ -52,6 +53,8 @@ class NewTask extends PageElement {
   #suggestion: Suggestion | null = null;
   /** The workspace whose domains are listed; undefined before the first list. */
   #domainsOf: string | undefined;
+  /** Empty if the operator offers none. */
+  #repositories: readonly Repository[] = [];
   #masked: readonly string[] = [];
   #unsubscribe: () => void = () => {};
 
@@ -88,6 +91,7 @@ class NewTask extends PageElement {
       this.requestUpdate();
       const { data } = await api.list<{ agentId: string }>("/api/v2/agents", { limit: MAX_AGENTS });
       this.#agents = data.map(({ agentId }) => agentId);
+      this.#repositories = (await api.list<Repository>("/api/v2/repositories", { limit: MAX_REPOSITORIES })).data;
     } catch (error) {
       this.#error = error instanceof ApiError ? error : null;
     }
@@ -196,7 +200,8 @@ class NewTask extends PageElement {
       ${this.#masked.length === 0 ? nothing : html`<p class="note warning">Replace the masked secrets: ${showHidden(this.#masked.join(", "))}.</p>`}
       <div class="dispatch-page">
         <form class="dispatch" @submit=${this.#submit} @keydown=${this.#onEnter} novalidate>
-          ${this.#renderFirst(form, adapter)} ${kind === "council" ? this.#renderCouncil(form, adapter) : this.#renderAgent(form, adapter)}
+          ${this.#renderFirst(form, adapter)} ${this.#renderRepository(form)}
+          ${kind === "council" ? this.#renderCouncil(form, adapter) : this.#renderAgent(form, adapter)}
           ${this.#renderMore(form, adapter, kind)}
           <p class="actions wide">
             <button class="primary" type="submit" ?disabled=${this.#isSending} aria-keyshortcuts="Control+Enter Meta+Enter">Dispatch</button>
@@ -264,6 +269,24 @@ class NewTask extends PageElement {
     `;
   }
 
+  /** Shows the fields of the repository, if there is one to choose. */
+  #renderRepository(form: FormState): TemplateResult | typeof nothing {
+    const chosen = this.#values["repository.name"] ?? "";
+    if (this.#repositories.length === 0 && chosen === "") return nothing;
+    const repository = this.#repositories.find(({ name }) => name === chosen);
+    const options = [...new Set([...this.#repositories.map(({ name }) => name), ...(chosen === "" ? [] : [chosen])])];
+    const hint = "The task works in its own work tree of this repository, instead of the directory of its agent.";
+    return html`
+      ${formField({ name: "repository.name", type: toOptions(options), none: "none", hint }, form)}
+      ${
+        chosen === ""
+          ? nothing
+          : html`${formField({ name: "repository.ref", usual: repository?.defaultRef ?? "", hint: "A branch, a tag or a commit." }, form)}
+              ${formField({ name: "repository.branch", hint: "The default is bridge/ and the id of the task." }, form)}`
+      }
+    `;
+  }
+
   #hintOf(name: string): string {
     return this.#suggestion?.field === name ? this.#suggestion.reason : "";
   }
@@ -306,6 +329,7 @@ class NewTask extends PageElement {
       <summary>More fields</summary>
       <div class="dispatch">
         ${formField({ name: "taskId", hint: "A repeated id refers to the same task." }, form)}
+        ${formField({ name: "maxCostUsd", type: "number", hint: "The task stops at this cost if its adapter reports usage while it runs." }, form)}
         ${sessionResume === true ? formField({ name: "resumeToken" }, form) : nothing}
         ${formField({ name: "callbackUrl", type: "url" }, form)} ${kind === "council" ? formField({ name: "model" }, form) : nothing}
         ${formField({ name: "systemPrompt", type: "area" }, form)} ${formField({ name: "metadata", type: "area", hint: "JSON object" }, form)}

@@ -208,7 +208,7 @@ class TaskPage extends PageElement {
       ${this.#renderTimeline(task, children, now)}
       ${value.callback === null ? nothing : callbackAttempts(value.callback, now)}
       ${taskFiles(value.files, (file) => void this.#download(file))}
-      ${task.startedAt === null ? nothing : taskDiff(task.taskId, this.context)}
+      ${task.repository === null ? nothing : renderChanges(task)} ${task.startedAt === null ? nothing : taskDiff(task, this.context)}
     `;
   }
 
@@ -252,6 +252,12 @@ class TaskPage extends PageElement {
       </p>
       <p><a href=${linkTo("tasks")}>All tasks</a></p>`;
   }
+}
+
+/** Shows what a task has changed in its work tree, as soon as the code for it is loaded. */
+function renderChanges(task: Task): TemplateResult {
+  import("../parts/task-changes.ts").catch(() => {});
+  return html`<bridge-task-changes .task=${task}></bridge-task-changes>`;
 }
 
 /** Explains why a task waits or is silent; nothing while it works. */

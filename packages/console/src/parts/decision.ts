@@ -7,6 +7,7 @@ import { serverNow } from "../live/server-clock.ts";
 import type { ConsoleContext } from "../session.ts";
 import { hasExpired } from "../task-state.ts";
 import { errorNote } from "./badges.ts";
+import { describeQuestion, raiseField } from "./budget-question.ts";
 import { excerptOf } from "./excerpt.ts";
 import { inputView } from "./input-view.ts";
 
@@ -20,18 +21,21 @@ const BUTTON_PX = 40;
 const THRESHOLDS = Array.from({ length: 51 }, (_, index) => index / 50);
 
 /**
- * The input of a tool call, and the buttons that approve or reject it, with a reason. The button that approves exists only while the input,
- * or the excerpt of a long one, is in view.
+ * The input of a tool call or what a task has spent of its budget, and the buttons that approve or reject it, with a reason. The button
+ * that approves exists only while the input, or the excerpt of a long one, is in view.
  */
 export class Decision extends BridgeElement {
   static override properties = {
     approvalId: { attribute: false },
+    kind: { attribute: false },
     input: { attribute: false },
     isOver: { attribute: false },
     expiresAt: { attribute: false },
     context: { attribute: false },
   };
   declare approvalId: string;
+  /** Undefined for a tool call. */
+  declare kind: Approval["kind"] | undefined;
   declare input: unknown;
   /** Whether the tool call no longer waits. */
   declare isOver: boolean | undefined;
@@ -119,10 +123,11 @@ export class Decision extends BridgeElement {
     this.#error = null;
     this.requestUpdate();
     const { api, attention } = this.context;
-    const reason = this.querySelector("input")?.value.trim() ?? "";
+    const reason = this.#valueOf("reason");
+    const raise = decision === "approve" ? this.#valueOf("raise") : "";
     const path = `/api/v2/approvals/${encodeURIComponent(this.approvalId)}`;
     try {
-      const body = { decision, ...(reason !== "" && { reason }) };
+      const body = { decision, ...(reason !== "" && { reason }), ...(raise !== "" && { raiseByUsd: Number(raise) }) };
       this.#outcome = describe(await api.call<Approval>(path, { method: "POST", body }));
     } catch (error) {
       if (error instanceof ApiError && error.code === "already_decided") this.#outcome = error.message;
@@ -133,8 +138,16 @@ export class Decision extends BridgeElement {
     this.requestUpdate();
   }
 
+  #valueOf(name: "reason" | "raise"): string {
+    return this.querySelector<HTMLInputElement>(`input[name=${name}]`)?.value.trim() ?? "";
+  }
+
+  #renderInput(): TemplateResult {
+    return this.kind === "budget" ? html`<p>${describeQuestion(this)}</p>` : inputView(this.input);
+  }
+
   protected override willUpdate(changed: PropertyValues): void {
-    if (changed.has("input")) this.#excerpt = excerptOf(this.input);
+    if (changed.has("input") || changed.has("kind")) this.#excerpt = this.kind === "budget" ? null : excerptOf(this.input);
   }
 
   protected override updated(): void {
@@ -146,9 +159,9 @@ export class Decision extends BridgeElement {
   }
 
   protected override render(): TemplateResult {
-    if (this.#outcome !== "") return html`${inputView(this.input)}<p class="note info" role="status">${showHidden(this.#outcome)}</p>`;
+    if (this.#outcome !== "") return html`${this.#renderInput()}<p class="note info" role="status">${showHidden(this.#outcome)}</p>`;
     if (this.isOver === true && this.#pending === null)
-      return html`${inputView(this.input)}
+      return html`${this.#renderInput()}
         <p class="hint" role="status">
           ${
             hasExpired(this, serverNow())
@@ -156,15 +169,16 @@ export class Decision extends BridgeElement {
               : "No longer waiting. The timeline of the task shows the decision."
           }
         </p>`;
-    if (!this.#mayDecide()) return html`${inputView(this.input)}<p class="hint">Your token cannot decide approvals.</p>`;
+    if (!this.#mayDecide()) return html`${this.#renderInput()}<p class="hint">Your token cannot decide approvals.</p>`;
     const isPending = this.#pending !== null;
     return html`
       ${this.#excerpt === null ? nothing : inputView(this.input)}
       <div class="shown-input">
-        ${this.#excerpt === null ? inputView(this.input) : html`<p class="hint">First and last line</p><pre>${this.#excerpt}</pre>`}
+        ${this.#excerpt === null ? this.#renderInput() : html`<p class="hint">First and last line</p><pre>${this.#excerpt}</pre>`}
       </div>
       <div class="decision">
-        <input aria-label="Reason" placeholder="Reason (optional)" maxlength="2000" autocomplete="off" />
+        ${raiseField(this)}
+        <input name="reason" aria-label="Reason" placeholder="Reason (optional)" maxlength="2000" autocomplete="off" />
         <button class="primary" ?disabled=${isPending} @click=${this.#approve}>${this.#isInView ? "Approve" : "Show the input"}</button>
         <button class="danger" ?disabled=${isPending} @click=${() => this.#decide("reject")}>Reject</button>
         <span role="status">${isPending ? "Sending …" : this.#describeAsked()}</span>

@@ -234,7 +234,7 @@ function renderAcknowledged(faults: readonly AttentionItem[], now: number): Temp
         <div class="what">
           <span>${showHidden(item.title ?? item.receiver ?? item.id)}</span> <span class="detail">${showHidden(item.detail ?? "")}</span>
         </div>
-        <span class="detail do">${describeAcknowledgement(item, now)}</span>
+        <span class="detail do">${describeAcknowledgment(item, now)}</span>
         ${age(item.at, now)}
       </li>`,
     )}
@@ -249,7 +249,7 @@ const kindNames: Readonly<Record<AttentionItem["kind"], string>> = {
   adapter: "offline adapter",
 };
 
-const describeAcknowledgement = ({ acknowledgedBy, acknowledgedAt }: AttentionItem, now: number): string =>
+const describeAcknowledgment = ({ acknowledgedBy, acknowledgedAt }: AttentionItem, now: number): string =>
   acknowledgedAt === null ? "" : `acknowledged by ${acknowledgedBy ?? "?"}, ${formatTime(acknowledgedAt, now)}`;
 
 customElements.define("bridge-needs-you", NeedsYou);

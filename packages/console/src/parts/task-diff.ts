@@ -1,10 +1,11 @@
-import type { TaskDiff } from "bridge-client";
+import type { Task, TaskDiff } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { type DiffFile, type DiffLine, parseDiff } from "../diff.ts";
 import { BridgeElement } from "../element.ts";
 import { formatBytes, showHidden } from "../format.ts";
 import type { ConsoleContext } from "../session.ts";
+import { hasEnded } from "../task-state.ts";
 import { codeSpans } from "./code-spans.ts";
 
 const FIRST_LINES = 1_000;
@@ -19,9 +20,11 @@ const CUTS: Readonly<Record<string, string>> = {
 
 /** The diff of a task, which is loaded when it is opened, because git reads the whole work tree for it. */
 class TaskDiffPart extends BridgeElement {
-  static override properties = { context: { attribute: false }, taskId: { attribute: false } };
+  static override properties = { context: { attribute: false }, taskId: { attribute: false }, isStored: { attribute: false } };
   declare context: ConsoleContext;
   declare taskId: string;
+  /** Whether the diff is that of stored commits, which do not change. */
+  declare isStored: boolean;
   #state: "closed" | "loading" | TaskDiff | ApiError = "closed";
   #shown = FIRST_LINES;
 
@@ -51,8 +54,7 @@ class TaskDiffPart extends BridgeElement {
     const { files, rest } = parseDiff(diff, this.#shown);
     return html`
       <p class="hint">
-        Changes since commit <code>${commit.slice(0, 12)}</code>${directory === "" ? "" : html` in <code>${showHidden(directory)}</code>`}, as the
-        files are now.
+        Changes since commit <code>${commit.slice(0, 12)}</code>${directory === "" ? "" : html` in <code>${showHidden(directory)}</code>`}${this.isStored ? "" : ", as the files are now"}.
       </p>
       ${truncated === null ? nothing : html`<p class="note warning">${CUTS[truncated] ?? "The end of the diff is missing."}</p>`}
       ${typeof diffBase64 === "string" ? html`<p class="note info">Bytes that are not UTF-8 are shown as �.</p>` : nothing}
@@ -89,8 +91,8 @@ const shorten = (text: string): string =>
 customElements.define("bridge-task-diff", TaskDiffPart);
 
 /** Shows the diff of a task on demand. */
-export const taskDiff = (taskId: string, context: ConsoleContext): TemplateResult =>
+export const taskDiff = ({ taskId, state, repository }: Task, context: ConsoleContext): TemplateResult =>
   html`<section aria-labelledby="diff">
     <h2 id="diff">Diff</h2>
-    <bridge-task-diff .taskId=${taskId} .context=${context}></bridge-task-diff>
+    <bridge-task-diff .taskId=${taskId} .isStored=${repository !== null && hasEnded({ state })} .context=${context}></bridge-task-diff>
   </section>`;

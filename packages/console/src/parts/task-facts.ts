@@ -65,6 +65,8 @@ export function taskFacts(task: Task, now: number): TemplateResult {
     ["Ended", task.finishedAt === null ? null : timeOf(task.finishedAt, now)],
     ["Parent", task.parentTaskId === null ? null : html`<a href=${taskLink(task.parentTaskId)}>${showHidden(task.parentTaskId)}</a>`],
     ["Node", task.node],
+    ["Repository", task.repository === null ? null : html`<code>${showHidden(task.repository.name)}</code>`],
+    ["Branch", task.repository === null ? null : html`<code>${showHidden(task.repository.branch)}</code>`],
     [
       "Callback",
       callback === null

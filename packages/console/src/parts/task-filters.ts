@@ -56,6 +56,8 @@ export class TaskFilters extends BridgeElement {
   declare onQuery: (query: URLSearchParams) => void;
   /** What the person has typed, which may not be searched yet. */
   #search = "";
+  /** The search of the URL, which the page may show later than the person types. */
+  #searched = "";
   #agents: readonly string[] | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -67,10 +69,11 @@ export class TaskFilters extends BridgeElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has("query")) return;
     const search = this.query.get("search") ?? "";
-    // The URL has the text without the space that a person may have typed last.
-    if (search === this.#search.trim()) return;
+    // A search that this box has set must not replace what the person has typed since.
+    if (search === this.#searched) return;
     clearTimeout(this.#timer);
     this.#search = search;
+    this.#searched = search;
   }
 
   /** Puts the focus into the search box. */
@@ -88,8 +91,9 @@ export class TaskFilters extends BridgeElement {
     const query = new URLSearchParams(this.query);
     clearTimeout(this.#timer);
     // The search may be pending.
-    if (this.#search.trim() === "") query.delete("search");
-    else query.set("search", this.#search.trim());
+    this.#searched = this.#search.trim();
+    if (this.#searched === "") query.delete("search");
+    else query.set("search", this.#searched);
     if (value === "") query.delete(name);
     else query.set(name, value);
     if (normalizeQuery(query) !== normalizeQuery(this.query)) this.onQuery(query);

@@ -1,11 +1,10 @@
 import { explainTaskError, type Task } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { Copy } from "lucide";
-import { bridgeUrl } from "../base-url.ts";
 import { showHidden } from "../format.ts";
 import { plainText } from "../plain-text.ts";
 import { linkTo, taskLink } from "../router.ts";
-import { quoteForShell } from "../shell-quote.ts";
+import { curlGet, quoteForShell } from "../shell-quote.ts";
 import { type Activity, hasEnded } from "../task-state.ts";
 import { activityBadge } from "./badges.ts";
 import { icon } from "./icon.ts";
@@ -49,7 +48,7 @@ function listItems(task: Task, { mayDispatch, ask, copy, togglePlainText }: Task
   const { taskId } = task;
   return [
     { name: "Copy the link", run: () => copy(taskLink(taskId), "link") },
-    { name: "Copy as curl", run: () => copy(toCurl(`/api/v2/tasks/${encodeURIComponent(taskId)}`), "curl command") },
+    { name: "Copy as curl", run: () => copy(curlGet(`/api/v2/tasks/${encodeURIComponent(taskId)}`), "curl command") },
     { name: "Copy as command", run: () => copy(`brg task ${quoteForShell(taskId)}`, "command") },
     {
       name: "Save as JSON",
@@ -85,6 +84,3 @@ function renderButtons(
 /** Whether the explanation of a failure, which follows, has this button. */
 const offersChanges = ({ state, errorCode }: Task): boolean =>
   (state === "failed" || state === "cancelled") && explainTaskError(errorCode ?? state)?.remedies.includes("change_request") === true;
-
-const toCurl = (path: string): string =>
-  `curl ${quoteForShell(new URL(path.slice(1), bridgeUrl).href)} -H "Authorization: Bearer $BRIDGE_TOKEN"`;

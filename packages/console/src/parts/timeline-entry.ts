@@ -102,7 +102,7 @@ function renderApproval(call: ToolCall, context: ConsoleContext, { isRunning, no
   return html`<div class="waiting">
     <p>${badge("approval", "!", "needs approval")} ${countdown(approval.expiresAt, now)}</p>
     <bridge-decision
-      .approvalId=${approval.approvalId} .input=${call.input} .isOver=${hasExpired(approval, now)} .expiresAt=${approval.expiresAt}
+      .approvalId=${approval.approvalId} .kind=${approval.kind} .input=${call.input} .isOver=${hasExpired(approval, now)} .expiresAt=${approval.expiresAt}
       .context=${context}
     ></bridge-decision>
   </div>`;

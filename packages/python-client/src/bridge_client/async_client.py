@@ -34,6 +34,7 @@ from .wire import (
     Domain,
     Identity,
     ListedTask,
+    Repository,
     Task,
     TaskDiff,
     TaskFile,
@@ -54,6 +55,7 @@ class AsyncBridgeClient:
     budgets: AsyncBudgets
     callbacks: AsyncCallbacks
     files: AsyncFiles
+    repositories: AsyncRepositories
 
     def __init__(
         self,
@@ -84,6 +86,7 @@ class AsyncBridgeClient:
         self.budgets = AsyncBudgets(self)
         self.callbacks = AsyncCallbacks(self)
         self.files = AsyncFiles(self)
+        self.repositories = AsyncRepositories(self)
 
     async def __aenter__(self) -> AsyncBridgeClient:
         return self
@@ -247,7 +250,7 @@ class AsyncBridgeClient:
 
 
 class AsyncApprovals:
-    """Tool calls that wait or waited for approval."""
+    """Tool calls and budgets that wait or waited for approval."""
 
     def __init__(self, client: AsyncBridgeClient) -> None:
         self._client = client
@@ -256,9 +259,15 @@ class AsyncApprovals:
         """See `Approvals.list`."""
         return self._client._list("/api/v2/approvals", filter)
 
-    async def decide(self, approval_id: str, decision: ApprovalDecision, reason: Optional[str] = None) -> Approval:
+    async def decide(
+        self,
+        approval_id: str,
+        decision: ApprovalDecision,
+        reason: Optional[str] = None,
+        raise_by_usd: Optional[float] = None,
+    ) -> Approval:
         """See `Approvals.decide`."""
-        return await self._client._send(calls.decide_approval(approval_id, decision, reason))
+        return await self._client._send(calls.decide_approval(approval_id, decision, reason, raise_by_usd))
 
 
 class AsyncBudgets:
@@ -312,6 +321,21 @@ class AsyncFiles:
     async def diff(self, task_id: str) -> TaskDiff:
         """See `Files.diff`."""
         return await self._client._send(calls.get_diff(task_id))
+
+    async def patch(self, task_id: str) -> bytes:
+        """See `Files.patch`."""
+        return await self._client._send(calls.get_patch(task_id))
+
+
+class AsyncRepositories:
+    """Repositories of which tasks can have a work tree."""
+
+    def __init__(self, client: AsyncBridgeClient) -> None:
+        self._client = client
+
+    def list(self) -> AsyncIterator[Repository]:
+        """See `Repositories.list`."""
+        return self._client._list("/api/v2/repositories")
 
 
 async def _within(timeout: Optional[float], call: Awaitable[T]) -> T:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 # Maximum time of the check of an adapter.
 _CHECK_SECONDS = 30
-# Bridge limits a diff, including the wait for its turn, to 25 s.
+# Bridge limits a diff or a patch, including the wait for its turn, to 25 s.
 _DIFF_SECONDS = 30
 # Bridge holds a request with `Prefer: wait` at most this long.
 MAX_WAIT_SECONDS = 60
@@ -106,16 +106,25 @@ def get_diff(task_id: str) -> Call[TaskDiff]:
     return Call("GET", f"{task_path(task_id)}/diff", wait_seconds=_DIFF_SECONDS)
 
 
+def get_patch(task_id: str) -> Call[bytes]:
+    """Returns the call that reads the commits of a task as patches."""
+    return Call("GET", f"{task_path(task_id)}/patch", lambda response: response.content, wait_seconds=_DIFF_SECONDS)
+
+
 def download_file(task_id: str, path: str) -> Call[bytes]:
     """Returns the call that reads a file that a task left in its workspace."""
     return Call("GET", f"{task_path(task_id)}/files/{quote(path)}", lambda response: response.content)
 
 
-def decide_approval(approval_id: str, decision: ApprovalDecision, reason: Optional[str]) -> Call[Approval]:
-    """Returns the call that approves or rejects a tool call."""
-    body: dict[str, str] = {"decision": decision}
+def decide_approval(
+    approval_id: str, decision: ApprovalDecision, reason: Optional[str], raise_by_usd: Optional[float]
+) -> Call[Approval]:
+    """Returns the call that approves or rejects a tool call or a budget."""
+    body: dict[str, Any] = {"decision": decision}
     if reason is not None:
         body["reason"] = reason
+    if raise_by_usd is not None:
+        body["raiseByUsd"] = raise_by_usd
     # A retry could not distinguish its own earlier decision from one of another client.
     return Call("POST", f"/api/v2/approvals/{_encode(approval_id)}", body=body, is_repeatable=False)
 

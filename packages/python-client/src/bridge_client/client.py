@@ -33,6 +33,7 @@ from .wire import (
     Domain,
     Identity,
     ListedTask,
+    Repository,
     Task,
     TaskDiff,
     TaskFile,
@@ -53,6 +54,7 @@ class BridgeClient:
     budgets: Budgets
     callbacks: Callbacks
     files: Files
+    repositories: Repositories
 
     def __init__(
         self,
@@ -91,6 +93,7 @@ class BridgeClient:
         self.budgets = Budgets(self)
         self.callbacks = Callbacks(self)
         self.files = Files(self)
+        self.repositories = Repositories(self)
 
     def __enter__(self) -> BridgeClient:
         return self
@@ -263,7 +266,7 @@ class BridgeClient:
 
 
 class Approvals:
-    """Tool calls that wait or waited for approval."""
+    """Tool calls and budgets that wait or waited for approval."""
 
     def __init__(self, client: BridgeClient) -> None:
         self._client = client
@@ -272,9 +275,18 @@ class Approvals:
         """Lists approvals, newest first."""
         return self._client._list("/api/v2/approvals", filter)
 
-    def decide(self, approval_id: str, decision: ApprovalDecision, reason: Optional[str] = None) -> Approval:
-        """Approves or rejects a pending tool call. Raises `already_decided` if it was decided before."""
-        return self._client._send(calls.decide_approval(approval_id, decision, reason))
+    def decide(
+        self,
+        approval_id: str,
+        decision: ApprovalDecision,
+        reason: Optional[str] = None,
+        raise_by_usd: Optional[float] = None,
+    ) -> Approval:
+        """Approves or rejects a pending tool call or budget. Raises `already_decided` if it was decided before.
+
+        `raise_by_usd` raises the maximum of a budget; without it, each reached maximum grows by that of the dispatch.
+        """
+        return self._client._send(calls.decide_approval(approval_id, decision, reason, raise_by_usd))
 
 
 class Budgets:
@@ -331,6 +343,24 @@ class Files:
         the task did not start in a git work tree.
         """
         return self._client._send(calls.get_diff(task_id))
+
+    def patch(self, task_id: str) -> bytes:
+        """
+        Returns the commits of an ended task as patches for `git am`, at most 64 MiB; empty if it changed nothing. Only
+        for a task with a work tree of a repository.
+        """
+        return self._client._send(calls.get_patch(task_id))
+
+
+class Repositories:
+    """Repositories of which tasks can have a work tree."""
+
+    def __init__(self, client: BridgeClient) -> None:
+        self._client = client
+
+    def list(self) -> Iterator[Repository]:
+        """Lists the repositories of the tenant, with the stored branches of tasks."""
+        return self._client._list("/api/v2/repositories")
 
 
 class _Deadline:

@@ -171,6 +171,8 @@ class _ToolApprovalRequestedData(_ToolData):
 
 class ToolApprovalRequestedData(_ToolApprovalRequestedData, total=False):
     input: Any
+    #: tool or budget; absent in events of earlier versions.
+    kind: str
 
 
 class ToolApprovalRequestedEvent(_Envelope):
@@ -178,12 +180,19 @@ class ToolApprovalRequestedEvent(_Envelope):
     data: ToolApprovalRequestedData
 
 
-class ToolApprovalResolvedData(_Data):
+class _ToolApprovalResolvedData(_Data):
     approvalId: str
     toolCallId: str
     decision: Literal["approve", "reject"]
     by: str
     reason: Optional[str]
+
+
+class ToolApprovalResolvedData(_ToolApprovalResolvedData, total=False):
+    #: tool or budget; absent in events of earlier versions.
+    kind: str
+    #: By how many US dollars the maximum has grown; absent for tool calls.
+    raiseByUsd: Optional[float]
 
 
 class ToolApprovalResolvedEvent(_Envelope):

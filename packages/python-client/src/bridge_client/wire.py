@@ -68,6 +68,24 @@ class Budget(TypedDict):
     state: str
 
 
+class _AskedRepository(TypedDict):
+    #: As the operator has set it.
+    name: str
+
+
+class AskedRepository(_AskedRepository, total=False):
+    """The repository of which a task gets a separate work tree."""
+
+    #: Branch, tag or full commit id at which the task begins. Default: the ref that the operator has set.
+    ref: str
+    #: Default: bridge/<taskId>.
+    branch: str
+    #: What remains after the task: the branch (the default), the diff without the branch, or nothing.
+    keep: Literal["branch", "diff", "none"]
+    #: Whether Bridge pushes the branch to the source of the repository. Default: False.
+    push: bool
+
+
 class _DispatchRequest(TypedDict):
     agentId: str
 
@@ -89,6 +107,8 @@ class DispatchRequest(_DispatchRequest, total=False):
     mcpServers: list[dict[str, Any]]
     #: Written to the workspace before the task starts: at most 100 files, 1 MiB in total.
     files: list[DispatchFile]
+    #: The task runs in a separate work tree of this repository.
+    repository: AskedRepository
     #: Time limit from the start of the task. Default: 600.
     timeoutSeconds: float
     #: The maximum that the task and its child tasks may spend together.
@@ -126,6 +146,17 @@ class DispatchRequest(_DispatchRequest, total=False):
     responderInput: dict[str, Any]
 
 
+class AcceptedRepository(TypedDict):
+    """The repository of an accepted task."""
+
+    name: str
+    ref: str
+    branch: str
+    #: The commit from which the task starts. None if the fetch took too long or failed; then the task fetches again when it
+    #: starts.
+    baseCommit: Optional[str]
+
+
 class AcceptedTask(TypedDict):
     """Response to a dispatch."""
 
@@ -134,6 +165,8 @@ class AcceptedTask(TypedDict):
     agentId: str
     state: TaskState
     createdAt: str
+    #: None if the task gets no separate work tree.
+    repository: Optional[AcceptedRepository]
 
 
 class DispatchedTask(AcceptedTask):
@@ -224,6 +257,30 @@ class Attempt(TypedDict):
     costUsd: Optional[float]
 
 
+class _RepositoryOutcome(TypedDict):
+    name: str
+    branch: str
+    #: None if no tree was created.
+    baseCommit: Optional[str]
+    #: The commit that contains all changes.
+    headCommit: Optional[str]
+    commits: int
+    files: int
+    insertions: int
+    deletions: int
+    pushed: bool
+    conflicts: None
+
+
+class RepositoryOutcome(_RepositoryOutcome, total=False):
+    """What a task has changed in its work tree of a repository."""
+
+    #: Why a requested push failed.
+    pushError: str
+    #: Why the changes are not stored completely.
+    error: str
+
+
 class ExecutionResult(_ExecutionResult, total=False):
     """Result of a task."""
 
@@ -242,6 +299,8 @@ class ExecutionResult(_ExecutionResult, total=False):
     error: str
     #: Absent if the dispatch has neither fallbacks nor retry.
     attempts: list[Attempt]
+    #: Absent if the task has no separate work tree.
+    repository: RepositoryOutcome
 
 
 class CallbackDelivery(TypedDict):
@@ -253,6 +312,25 @@ class CallbackDelivery(TypedDict):
     nextAttemptAt: Optional[str]
     lastStatus: Optional[int]
     lastError: Optional[str]
+
+
+class TaskRepository(TypedDict):
+    """The repository of which a task has a separate work tree. None until the task ends, except for the base."""
+
+    name: str
+    branch: str
+    #: None until it is known.
+    baseCommit: Optional[str]
+    #: The commit that contains all changes.
+    headCommit: Optional[str]
+    commits: Optional[int]
+    files: Optional[int]
+    insertions: Optional[int]
+    deletions: Optional[int]
+    pushed: Optional[bool]
+    pushError: Optional[str]
+    #: Why the changes are not stored completely.
+    error: Optional[str]
 
 
 class ListedTask(TypedDict):
@@ -267,6 +345,8 @@ class ListedTask(TypedDict):
     waitingOn: Optional[str]
     #: What a queued task waits for: slot, session, quota, node or tag.
     queuedBecause: Optional[str]
+    #: Names of the budgets without room, if the task waits for one.
+    waitingForBudgets: list[str]
     #: Name of the node that runs or ran the task, or of the only one that may start it; None with SQLite.
     node: Optional[str]
     #: The first line of the message, at most 120 characters.
@@ -289,6 +369,8 @@ class ListedTask(TypedDict):
     metadata: Optional[dict[str, Any]]
     #: Number of child tasks, without their child tasks.
     childCount: int
+    #: None if the task has no separate work tree.
+    repository: Optional[TaskRepository]
 
 
 class Task(ListedTask):
@@ -333,18 +415,31 @@ class TaskFilter(TypedDict, total=False):
     search: str
 
 
+class BudgetQuestion(TypedDict):
+    """The `input` of an approval of the kind `budget`. None: unknown, or no maximum."""
+
+    spentUsd: Optional[float]
+    maxCostUsd: Optional[float]
+    spentTokens: Optional[int]
+    maxTokens: Optional[int]
+
+
 class Approval(TypedDict):
-    """A tool call that waits or waited for approval."""
+    """A tool call, or a task at the maximum of its budget, that waits or waited for approval."""
 
     approvalId: str
+    #: tool or budget. More kinds may follow. Missing in earlier versions of Bridge.
+    kind: str
     taskId: str
     agentId: str
     provider: str
     #: The first line of the task's message; None if it has none.
     title: Optional[str]
-    #: Unique within the task.
+    #: Unique within the task. The id of the approval for a budget.
     toolCallId: str
+    #: `budget` for a budget.
     toolName: str
+    #: The input of the tool, or a `BudgetQuestion`.
     input: Any
     #: Whether the input is cut.
     inputTruncated: bool
@@ -356,6 +451,8 @@ class Approval(TypedDict):
     expiresAt: Optional[str]
     decidedBy: Optional[str]
     reason: Optional[str]
+    #: By how many US dollars the approval has raised the maximum of a budget; None if it has not. Missing in earlier versions.
+    raiseByUsd: Optional[float]
 
 
 class ApprovalFilter(TypedDict, total=False):
@@ -468,6 +565,29 @@ class TaskDiff(TypedDict):
     truncated: Optional[str]
     #: Files that are too large to be compared, relative to `directory`.
     omitted: list[str]
+
+
+class RepositoryBranch(TypedDict):
+    """The stored branch of a task."""
+
+    name: str
+    #: The last task that has changed the branch.
+    taskId: str
+    headCommit: str
+
+
+class Repository(TypedDict):
+    """A repository of which tasks can have a work tree."""
+
+    name: str
+    #: The branch, tag or commit from which tasks start by default.
+    defaultRef: str
+    #: Whether a dispatch may have `push`, with which Bridge pushes the branch to the source.
+    push: bool
+    #: None if the node that answers has not fetched it.
+    lastFetchAt: Optional[str]
+    #: The stored branches of tasks.
+    branches: list[RepositoryBranch]
 
 
 class PreflightStep(TypedDict):

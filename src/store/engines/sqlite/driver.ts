@@ -2,9 +2,9 @@ import type { Statement } from "better-sqlite3";
 import { BridgeError } from "../../../errors.ts";
 import { type PageCheck, startPageCheck } from "./check-pages.ts";
 import { createCheckpoints } from "./checkpoints.ts";
+import { openDatabaseFile } from "./database-file.ts";
 import { createStorageFaults, damageRefusal, describeDamage, isDamage, isStorageFault } from "./faults.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
-import { openDatabase } from "./open-database.ts";
 import { createTransactions, type Transactions } from "./transactions.ts";
 
 type Parameter = string | number | null;
@@ -36,8 +36,8 @@ interface OpenOptions {
 }
 
 /** Opens the database file for this process alone; a second process is rejected. */
-export function openSqlite(name: string, { checkAtStartBytes, onFault }: OpenOptions): SqliteDriver {
-  const { file, database, isChecked, close: closeDatabase } = openDatabase(name, checkAtStartBytes);
+export function openDriver(name: string, { checkAtStartBytes, onFault }: OpenOptions): SqliteDriver {
+  const { file, database, isChecked, close: closeDatabase } = openDatabaseFile(name, checkAtStartBytes);
   const faults = createStorageFaults(onFault);
   const checkpoints = createCheckpoints(database, file);
   const transactions = createTransactions(database, checkpoints.startIfDue);

@@ -269,10 +269,11 @@ test('permission requests that wait when the task is canceled are answered with 
 });
 
 test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
-  ["ends its turn", [{ wait: 50 }, { say: "Never mind." }, { end: {} }], { status: "ok", output: "Never mind." }],
+  ["ends its turn", [{ untilFile: "asked" }, { say: "Never mind." }, { end: {} }], { status: "ok", output: "Never mind." }],
   ["dies", [{ exit: { code: 3, stderr: "out of luck\n" } }], { status: "error", errorCode: "runtime_crashed" }],
 ])("an agent that %s while a permission request waits ends the task without the answer", async (_, steps, expected) => {
-  const { task, say } = await openAsking(1, ...steps);
+  const { task, say, home } = await openAsking(1, ...steps);
+  writeFileSync(path.join(home, "asked"), "");
   expect(await task.result).toMatchObject(expected);
   expect(toolEvents(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not report how this call ended."]);
   say("1", "approve");

@@ -88,3 +88,16 @@ test("structured output is an answer even without text", () => {
     output: "",
   });
 });
+
+test("a turn that ends with the notice of a usage limit is rate limited, and has no output", () => {
+  const notice = "You've hit your session limit · resets 3pm (Europe/Zurich)";
+  const { result } = finish({ ending: { status: "ok", output: notice }, act: useTool });
+  expect(result).toEqual({ status: "error", errorCode: "rate_limited", error: `The runtime ended its turn with: ${notice}` });
+});
+
+test("an answer about usage limits, and structured output that contains a notice, stay answers", () => {
+  const answer = "The last run failed with: You've hit your session limit · resets 3pm (Europe/Zurich)";
+  expect(finish({ ending: { status: "ok", output: answer } }).result).toEqual({ status: "ok", output: answer });
+  const outputs = { message: "5-hour limit reached ∙ resets 3pm" };
+  expect(finish({ ending: { status: "ok", output: outputs.message, outputs } }).result).toMatchObject({ status: "ok", outputs });
+});

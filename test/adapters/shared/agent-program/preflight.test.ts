@@ -276,7 +276,7 @@ describe("time", () => {
     const findCredentials = vi.fn(never);
     const { adapter, initialize } = await openAdapter(connections, { findCredentials });
     await initialize();
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const health = adapter.checkHealth();
     await vi.advanceTimersByTimeAsync(10_100);

@@ -1,4 +1,5 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { once } from "node:events";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AdapterConfig, AdapterEvent, ModelLimit } from "#contract";
 import type { ConnectionResult, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
@@ -9,17 +10,24 @@ import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { openVendor, SECRET, sendMessage } from "../model-proxy/proxy-bench.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
+interface GivenVendor {
+  mode?: string;
+  statuses?: number[];
+  retryAfter?: string;
+  plan?: ProxyPlan;
+}
+
 /** Opens an adapter whose program calls the model at KEY_URL with KEY, and a vendor that answers with these statuses. */
 async function openAdapter(
   execute: (task: ProgramTask) => Promise<ConnectionResult>,
-  { mode = "on", statuses = [], plan, ...config }: Partial<AdapterConfig> & { mode?: string; statuses?: number[]; plan?: ProxyPlan } = {},
+  { mode = "on", statuses = [], retryAfter = "60", plan, ...config }: Partial<AdapterConfig> & GivenVendor = {},
 ) {
   const keys: unknown[] = [];
   const vendor = await openVendor((request, response) => {
     keys.push(request.headers["x-api-key"]);
     const status = statuses.shift() ?? 200;
     if (status === 200) sendMessage(response);
-    else response.writeHead(status, { "retry-after": "60" }).end("{}");
+    else response.writeHead(status, { "retry-after": retryAfter }).end("{}");
   });
   const root = await temporaryDirectory();
   const possible: ProxyPlan = {
@@ -100,8 +108,9 @@ describe("through the proxy", () => {
   });
 
   test.each([
-    ["You've hit your limit.", "rate_limited"],
+    ["You've hit your limit · resets 3pm (UTC)", "rate_limited"],
     ["The file has four lines.", undefined],
+    ["I added a rate limiter; the handler now answers 429.", undefined],
   ])("a task whose last call is rejected, and whose answer is %j, ends with %s", async (output, errorCode) => {
     const execute = async (task: ProgramTask): Promise<ConnectionResult> => {
       await ask(task);
@@ -110,6 +119,30 @@ describe("through the proxy", () => {
     };
     const { run } = await openAdapter(execute, { statuses: [200, 429] });
     expect((await run()).errorCode).toBe(errorCode);
+  });
+
+  test("a program that waits for the end of a distant limit is stopped, and its task fails as rate limited", async () => {
+    const limits: ModelLimit[] = [];
+    const waits = Promise.withResolvers<void>();
+    const execute = async (task: ProgramTask): Promise<ConnectionResult> => {
+      await ask(task);
+      waits.resolve();
+      await once(task.signal, "abort");
+      return { status: "error", errorCode: "cancelled", error: "The program was stopped." };
+    };
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { run } = await openAdapter(execute, { statuses: [429], retryAfter: "7200", onModelLimited: (limit) => void limits.push(limit) });
+    const running = run();
+    await waits.promise;
+    await vi.advanceTimersByTimeAsync(30_000);
+    const { errorCode, error } = await running;
+    expect(limits).toMatchObject([{ taskId: "t1" }]);
+    const end = new Date(limits[0]?.resetsAt ?? 0).toISOString();
+    expect([errorCode, error]).toEqual([
+      "rate_limited",
+      `The vendor rejected a call of the model with status 429. The limit ends at ${end}.`,
+    ]);
   });
 
   test("a task succeeds if a call is answered after a rejected one", async () => {

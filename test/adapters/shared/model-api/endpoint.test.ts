@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import type { ModelLimit } from "#contract";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
 import { openVercelFixture } from "./vercel-fixture.ts";
 
@@ -106,6 +107,22 @@ describe("an endpoint that ends an answer with a failure", () => {
       error: expect.stringContaining(`${status}: later`),
     });
     expect(requests).toHaveLength(2);
+  });
+
+  test.each<[string, Record<string, string>, object, number | null]>([
+    ["a header", { "retry-after": "7200" }, { message: "later" }, 7_200],
+    ["the body", {}, { message: "later", resets_in_seconds: 3_600 }, 3_600],
+    ["no field", {}, { message: "later" }, null],
+  ])("an adapter reports a limit whose end is in %s", async (_, headers, error, seconds) => {
+    const { url } = await openEndpoint((request) => json(request, 429, { error }, { "retry-after-ms": "1", ...headers }));
+    const limits: ModelLimit[] = [];
+    const fixture = await openVercelFixture({ baseUrl: url }, { onModelLimited: (limit) => void limits.push(limit) });
+    const startedAt = Date.now();
+    expect((await fixture.run({})).result).toMatchObject({ errorCode: "rate_limited" });
+    expect(limits).toMatchObject([{ taskId: fixture.lastTask().request.taskId, reason: expect.stringContaining("429") }]);
+    const { resetsAt = null } = limits[0] as ModelLimit;
+    if (seconds === null) expect(resetsAt).toBeNull();
+    else expect(resetsAt).toBeGreaterThanOrEqual(startedAt + seconds * 1_000);
   });
 
   test("an endpoint that cannot be reached", async () => {

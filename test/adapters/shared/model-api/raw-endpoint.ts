@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import { createAsyncServer } from "../../../support/create-async-server.ts";
 
 /** One received request. */
 export interface Received {
@@ -15,7 +16,7 @@ export interface Received {
 /** A server on 127.0.0.1 whose responses the test writes. Closed at the end of the test. */
 export async function openEndpoint(answer: (request: Received) => void | Promise<void>): Promise<{ url: string; requests: Received[] }> {
   const requests: Received[] = [];
-  const server = createServer(async (incoming, response) => {
+  const server = createAsyncServer(async (incoming, response) => {
     const body = await text(incoming);
     const request = { path: incoming.url ?? "", headers: incoming.headers, body: body === "" ? {} : JSON.parse(body), response };
     requests.push(request);

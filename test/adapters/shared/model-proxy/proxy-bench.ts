@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import type { HostLookup, UsageReport } from "#contract";
 import type { LocalRoute, ProxyRoute } from "../../../../adapters/shared/model-proxy/proxy-plan.ts";
 import { type ModelProxy, openModelProxy, type ProxyLease } from "../../../../adapters/shared/model-proxy/proxy-server.ts";
-import type { ProxyTask } from "../../../../adapters/shared/model-proxy/serve-call.ts";
+import type { ProxyTask } from "../../../../adapters/shared/model-proxy/task-route.ts";
 
 export const SECRET = "sk-real-secret";
 

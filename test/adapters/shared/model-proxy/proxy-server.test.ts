@@ -470,6 +470,40 @@ describe("spending", () => {
     expect((await pending).body.toString()).toBe("500000");
   });
 
+  test.each([2, 300_000])("a held call with a body of %i bytes that its program gives up never reaches the vendor", async (size) => {
+    const decision = Promise.withResolvers<{ allowed: true }>();
+    let requests = 0;
+    let asked = 0;
+    const { local, lease } = await openBench(
+      async (request, response) => {
+        requests += 1;
+        response.end(String((await buffer(request)).length));
+      },
+      {},
+      {
+        mayCall: () => {
+          asked += 1;
+          return decision.promise;
+        },
+      },
+    );
+    const body = Buffer.alloc(size, "x");
+    for (const count of [1, 2, 3]) {
+      const headers = { "x-api-key": local.key, "content-length": size };
+      const request = sendRequest(`${local.baseUrl}/v1/messages`, { method: "POST", headers, agent: false });
+      request.on("error", () => {});
+      await new Promise<void>((sent) => request.end(body, sent));
+      expect(await until(() => asked === count, LIMIT_MS)).toBe(true);
+      request.destroy();
+      expect(await until(() => !lease.isCalling, LIMIT_MS)).toBe(true);
+    }
+    const repeated = call(local, "/v1/messages", { body });
+    expect(await until(() => asked === 4, LIMIT_MS)).toBe(true);
+    decision.resolve({ allowed: true });
+    expect((await repeated).body.toString()).toBe(String(size));
+    expect(requests).toBe(1);
+  });
+
   test("the end of a task ends a call that is held", async () => {
     const asked = Promise.withResolvers<void>();
     const { local, lease } = await openBench(

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { request as sendRequest } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { WireProtocol } from "../../../../adapters/shared/model-proxy/proxy-plan.ts";
 import { call, messageEvents, openBench } from "./proxy-bench.ts";
 
@@ -246,5 +248,67 @@ describe("encodings and sizes", () => {
     const bomb = gzipSync(Buffer.alloc(300 * 1024 ** 2, 120));
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     expect(await reportOf("anthropic", bomb, { headers })).toMatchObject([{ incomplete: true }]);
+  });
+});
+
+describe("a response that breaks off", () => {
+  const start = { type: "message_start", message: { model: "m", usage: { input_tokens: 120, output_tokens: 1 } } };
+
+  /** Sends a call with this body, whose response has only these events, and returns what the call can have used at most. */
+  async function atMostOf(protocol: WireProtocol, body: string | readonly string[], events = "", path = PATHS[protocol]) {
+    const { local, reports } = await openBench(
+      async (request, response) => {
+        await buffer(request);
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(events, () => response.socket?.destroy());
+      },
+      { protocol },
+    );
+    const request = sendRequest(`${local.baseUrl}${path}`, { method: "POST", headers: { "x-api-key": local.key }, agent: false });
+    request.on("error", () => {});
+    request.on("response", (message) => message.on("error", () => {}).resume());
+    for (const part of typeof body === "string" ? [body] : body) await new Promise((sent) => request.write(part, sent));
+    request.end();
+    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    return reports[0]?.atMost;
+  }
+
+  test.each<[WireProtocol, string, string]>([
+    ["anthropic", '{"messages":[],"max_tokens":32000}', PATHS.anthropic],
+    ["openai", '{"input":[],"max_output_tokens": 32000}', PATHS.openai],
+    ["openai", '{"max_completion_tokens":32000,"messages":[]}', "/v1/chat/completions"],
+    ["gemini", '{"generationConfig":{"maxOutputTokens":32000},"contents":[]}', PATHS.gemini],
+  ])("a broken call can have used what the request of %s permits, and a token for each byte of it: %s", async (protocol, body, path) => {
+    expect(await atMostOf(protocol, body, "", path)).toEqual({ inputTokens: body.length, outputTokens: 32_000 });
+  });
+
+  test.each<[WireProtocol, number]>([
+    ["openai", 128_000],
+    ["gemini", 65_536],
+  ])("a broken call can have used the largest answer of a model if the request of %s names no limit", async (protocol, outputTokens) => {
+    expect(await atMostOf(protocol, "{}")).toEqual({ inputTokens: 2, outputTokens });
+  });
+
+  test("a broken call has used the input that it has reported", async () => {
+    expect(await atMostOf("anthropic", '{"max_tokens":500}', sse(start))).toEqual({ inputTokens: 120, outputTokens: 500 });
+    const early = { type: "message_delta", usage: { output_tokens: 700 } };
+    expect(await atMostOf("anthropic", '{"max_tokens":500}', sse(start, early))).toEqual({ inputTokens: 120, outputTokens: 700 });
+  });
+
+  test("the proxy finds the limit between two parts of a request, after a megabyte", async () => {
+    const long = `{"messages":[{"content":"${"ü".repeat(500_000)}"}],"max_`;
+    expect(await atMostOf("anthropic", [long, 'tokens":4', "2,", '"stream":true}'], sse(start))).toMatchObject({ outputTokens: 42 });
+  });
+
+  test("the proxy finds no limit in the text of a message, and the largest one if the input of a tool has one, too", async () => {
+    const text = JSON.stringify({ max_tokens: 500, messages: [{ content: '{"max_tokens":7000}' }] });
+    expect(await atMostOf("anthropic", text, sse(start))).toMatchObject({ outputTokens: 500 });
+    const tool = JSON.stringify({ messages: [{ content: [{ type: "tool_use", input: { max_tokens: 5 } }] }], max_tokens: 900 });
+    expect(await atMostOf("anthropic", tool, sse(start))).toMatchObject({ outputTokens: 900 });
+  });
+
+  test("a whole response has no largest usage, although its client asked for no counts", async () => {
+    const chunk = { object: "chat.completion.chunk", model: "m", choices: [{}] };
+    expect(await atMostOf("openai", '{"max_tokens":9}', sse(chunk, "[DONE]"), "/v1/chat/completions")).toBeUndefined();
   });
 });

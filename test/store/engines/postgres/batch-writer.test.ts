@@ -69,7 +69,11 @@ async function openBehindProxy(options: NodeOptions = {}) {
 }
 
 const accept = (writer: BatchWriter, fields: Partial<NewTask> = {}, { starts = true, patient = false } = {}) =>
-  writer.write(acceptOperation, { task: newTask({ taskId: randomBytes(6).toString("hex"), ...fields }), starts, node: "n1" }, { patient });
+  writer.write(
+    acceptOperation,
+    { task: newTask({ taskId: randomBytes(6).toString("hex"), ...fields }), starts, node: "n1", budgets: [], limitsAt: () => [] },
+    { patient },
+  );
 
 const toEvent = (mark: string): NewEvent => ({ type: "execution.progress", data: JSON.stringify({ mark }) });
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { createCheckpoints } from "../../../../src/store/engines/sqlite/checkpoints.ts";
-import { openSqlite } from "../../../../src/store/engines/sqlite/driver.ts";
+import { openDriver } from "../../../../src/store/engines/sqlite/driver.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const MIB = 1024 ** 2;
@@ -35,7 +35,7 @@ function readRestarts(file: string): number {
 
 test("the log starts again from its beginning while writes continue", async () => {
   const file = await temporaryFile();
-  const driver = openSqlite(file, { onFault: expect.unreachable });
+  const driver = openDriver(file, { onFault: expect.unreachable });
   onTestFinished(driver.close);
   driver.run("CREATE TABLE page (number INTEGER PRIMARY KEY, text TEXT)");
   const insertPages = async (commits: number): Promise<void> => {
@@ -54,7 +54,7 @@ test("the log starts again from its beginning while writes continue", async () =
 
 test("a few large writes start a checkpoint", async () => {
   const file = await temporaryFile();
-  const driver = openSqlite(file, { onFault: expect.unreachable });
+  const driver = openDriver(file, { onFault: expect.unreachable });
   onTestFinished(driver.close);
   driver.run("CREATE TABLE page (number INTEGER PRIMARY KEY, text TEXT)");
   const text = "x".repeat(MIB);
@@ -65,7 +65,7 @@ test("a few large writes start a checkpoint", async () => {
 
 test("closing waits for the thread and leaves no log", async () => {
   const file = await temporaryFile();
-  const driver = openSqlite(file, { onFault: expect.unreachable });
+  const driver = openDriver(file, { onFault: expect.unreachable });
   driver.run("CREATE TABLE page (number INTEGER PRIMARY KEY, text TEXT)");
   await driver.write(() => {
     for (let count = 0; count < 700; count += 1) driver.run("INSERT INTO page (text) VALUES (?)", page);

@@ -65,3 +65,35 @@ test.each(migrations.map((name) => [name] as const))(
     ]);
   },
 );
+
+test("after the upgrade, tasks that were already queued wait until their budgets have room", async () => {
+  const file = path.join(await temporaryDirectory(), "bridge.db");
+  const database = new SqliteDatabase(file);
+  const applied = migrations.slice(0, migrations.indexOf("026-budget-needs.sql"));
+  for (const migration of applied) database.exec(readFileSync(new URL(migration, directory), "utf8"));
+  database.pragma(`user_version = ${applied.length}`);
+  database.exec(`
+    INSERT INTO task (seq, tenant, id, agent_id, provider, state, request, fingerprint, created_at) VALUES
+      (1, 'default', 'large', 'a', 'p', 'queued', '{"message":"m"}', 'f', 1), (2, 'default', 'small', 'a', 'p', 'queued', '{"message":"m"}', 'f', 1);
+    INSERT INTO task_budget (task, name, ask_micros, settled_micros) VALUES (1, 'b', 5, 0), (1, 'alone', NULL, 0), (2, 'b', 6, 3);
+    INSERT INTO budget_period VALUES ('b', 0, ${Number.MAX_SAFE_INTEGER}, 6, 0, 0, 0, 0, 0, 0);`);
+  database.close();
+
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  const limit = {
+    name: "b",
+    startsAt: 0,
+    endsAt: Number.MAX_SAFE_INTEGER,
+    maxMicros: 10,
+    maxTokens: null,
+    warnAt: [],
+    tenant: null,
+    provider: null,
+  };
+  store.useBudgets({ limitsAt: () => [limit], onReached() {}, onRoom() {} });
+  const claim = async () =>
+    (await store.startNextTaskIfQueued({ provider: "p", tenant: "default", kind: "dispatched", exceptAgents: [] }))?.taskId;
+  expect([await claim(), await claim()]).toEqual(["small", undefined]);
+  expect(await store.readBudgets([limit])).toMatchObject([{ spentMicros: 6, reservedMicros: 3 }]);
+});

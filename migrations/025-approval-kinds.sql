@@ -1,0 +1,5 @@
+-- What an approval decides: `tool`, a tool call, or `budget`, a higher maximum of a task's own budget. With an approved budget, the maxima
+-- grow by the raises; NULL for a maximum that the dispatch does not set. Not constrained, because further kinds will follow.
+ALTER TABLE approval ADD COLUMN kind TEXT NOT NULL DEFAULT 'tool';
+ALTER TABLE approval ADD COLUMN raise_micros INTEGER;
+ALTER TABLE approval ADD COLUMN raise_tokens INTEGER;
