@@ -12,7 +12,7 @@ CREATE TABLE task_repository (
   -- Whether the branch belongs to the task: 1 or 0. A branch belongs to one task.
   has_branch  integer  NOT NULL,
   -- What the task has changed, as JSON. NULL until it ends.
-  outcome     text,
+  outcome     text     COLLATE "C",
   created_at  bigint   NOT NULL,
   PRIMARY KEY (tenant, task_id)
 );
