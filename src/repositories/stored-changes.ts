@@ -100,11 +100,8 @@ export function createStoredChanges({ commits, git }: { commits: TenantCommits; 
           ["format-patch", ...options, `${base}..${last}`],
           call,
         );
-        if (limit !== null || /memory|too large/i.test(stderr))
-          throw new BridgeError(
-            "too_large",
-            `The patch is larger than ${PATCH_BYTES / 1024 ** 2} MiB, or contains files that are too large for one. Dispatch with "push": true, and fetch the branch from the source of the repository.`,
-          );
+        if (limit !== null) throw createTooLargeError(`The patch is larger than ${PATCH_BYTES / 1024 ** 2} MiB.`);
+        if (/memory|too large/i.test(stderr)) throw createTooLargeError("A file is too large for git to put it into a patch.");
         if (exitCode !== 0) throw new BridgeError("invalid_state", `Bridge cannot create the patch: ${describeOutput(stderr)}`);
         return stdout;
       } catch (error) {
@@ -115,3 +112,6 @@ export function createStoredChanges({ commits, git }: { commits: TenantCommits; 
 }
 
 const PATCH_OPTIONS = DIFF_OPTIONS.filter((option) => option !== "--no-relative");
+
+const createTooLargeError = (reason: string): BridgeError =>
+  new BridgeError("too_large", `${reason} Dispatch the task with "push": true, and fetch its branch from the source of the repository.`);

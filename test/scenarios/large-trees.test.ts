@@ -31,5 +31,13 @@ test("a file of 2 GiB is stored on the branch, and the diff names it", { timeout
   const { repository, diff, patch } = await runInTree("truncate -s 2G big.bin");
   expect(repository).toMatchObject({ commits: 1, files: 1, error: null });
   expect(diff.text).toContain("Binary files /dev/null and b/big.bin differ");
-  expect(patch).toMatchObject({ status: 413, text: expect.stringContaining("fetch the branch") });
+  expect(patch).toMatchObject({ status: 413, text: expect.stringContaining("A file is too large for git") });
+});
+
+test("a patch of more than 64 MiB is refused, with the way to get the branch", { timeout: scaled(LIMIT_MS) }, async () => {
+  const { repository, patch } = await runInTree("yes 0123456789 | head -c 70000000 > long.txt");
+  expect(repository).toMatchObject({ commits: 1, files: 1, error: null });
+  expect(patch.status).toBe(413);
+  const { detail } = JSON.parse(patch.text) as { detail: string };
+  expect(detail).toMatch(/^The patch is larger than 64 MiB\. Dispatch the task with "push": true, and fetch its branch/);
 });

@@ -61,15 +61,13 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
         response: {
           200: { description: "The diff.", content: { "application/json": { schema: diffSchema } } },
           ...problemResponses(
-            ...([
-              "invalid_request",
-              "unauthenticated",
-              "scope_missing",
-              "not_found",
-              "not_supported",
-              "invalid_state",
-              "too_many_requests",
-            ] as const),
+            "invalid_request",
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "not_supported",
+            "invalid_state",
+            "too_many_requests",
             ...forwardingCodes,
           ),
         },
