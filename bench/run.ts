@@ -14,6 +14,7 @@ const benchmarks: Readonly<Record<string, string>> = {
   soak: "memory and handles after 500 tasks of one adapter",
   spawn: "the event loop while tasks start programs",
   start: "time until ready, and memory of the idle process",
+  trees: "tasks in a work tree, compared with `git worktree add`",
 };
 
 const [first = "throughput"] = process.argv.slice(2);

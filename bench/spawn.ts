@@ -1,16 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { EventSourceParserStream } from "eventsource-parser/stream";
-import { Pool } from "undici";
 import { LOOP_RESOLUTION_MS, type LoopReport } from "./loop-preload.ts";
 import { readMemoryKiB } from "./process-use.ts";
 import { DRIVER_CORE, type RunningServer, type ServerName, startServer } from "./servers.ts";
 import { median, quantile } from "./statistics.ts";
+import { connectTaskClient, type TaskClient } from "./task-client.ts";
 
 /** Compares the event loop of Bridge while its tasks start programs with the idle one: the same process, in turn. */
 const { values: options } = parseArgs({
@@ -45,9 +43,7 @@ interface Round {
 interface Subject {
   name: ServerName;
   server: RunningServer;
-  /** Runs one task, and resolves when it has ended. */
-  runTask(): Promise<void>;
-  close(): Promise<void>;
+  client: TaskClient;
   rounds: Round[];
 }
 
@@ -72,7 +68,10 @@ try {
     }
   }
 } finally {
-  for (const subject of subjects) await subject.close();
+  for (const { server, client } of subjects) {
+    await server.stop();
+    await client.close();
+  }
 }
 const text = render();
 console.log(`\n${text}`);
@@ -84,47 +83,7 @@ async function startSubject(name: ServerName): Promise<Subject> {
     nodeOptions: ["--import", path.join(import.meta.dirname, "loop-preload.ts")],
     environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM) },
   });
-  const { address, token } = server.target;
-  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-  const pool = new Pool(address);
-  const waitForEnd = await followEnds(address, headers);
-  return {
-    name,
-    server,
-    rounds: [],
-    async runTask() {
-      const taskId = randomUUID();
-      const ended = waitForEnd(taskId);
-      const body = JSON.stringify({ taskId, agentId: "bench", message: "Look into it." });
-      const response = await pool.request({ path: "/api/v2/dispatch", method: "POST", headers, body });
-      const answer = await response.body.text();
-      if (response.statusCode !== 202) throw new Error(`The dispatch was answered ${response.statusCode} ${answer}`);
-      const type = await ended;
-      if (type !== "execution.completed") throw new Error(`A task ended with ${type}.`);
-    },
-    async close() {
-      await server.stop();
-      await pool.destroy();
-    },
-  };
-}
-
-/** Opens the stream of terminal events. Returns a function that resolves to the type of a task's terminal event. */
-async function followEnds(address: string, headers: Record<string, string>): Promise<(taskId: string) => Promise<string>> {
-  const ends = new Map<string, (type: string) => void>();
-  const response = await fetch(`${address}/api/events?types=execution.completed,execution.failed`, { headers });
-  if (response.status !== 200 || response.body === null) throw new Error(`The event stream was answered ${response.status}.`);
-  const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  const follow = async (): Promise<void> => {
-    for await (const { event = "", data } of events) {
-      const { taskId } = JSON.parse(data) as { taskId: string };
-      ends.get(taskId)?.(event);
-      ends.delete(taskId);
-    }
-  };
-  // Rejects when the server stops.
-  follow().catch(() => {});
-  return (taskId) => new Promise((resolve) => ends.set(taskId, resolve));
+  return { name, server, client: await connectTaskClient(server.target), rounds: [] };
 }
 
 async function measureIdle({ server }: Subject): Promise<LoopReport> {
@@ -134,18 +93,12 @@ async function measureIdle({ server }: Subject): Promise<LoopReport> {
   return server.measureLoop();
 }
 
-async function measureBusy({ server, runTask }: Subject): Promise<Busy> {
+async function measureBusy({ server, client }: Subject): Promise<Busy> {
   await delay(SETTLE_MS);
   await server.measureLoop();
-  const startedAt = performance.now();
-  let left = tasks;
-  const runClient = async (): Promise<void> => {
-    for (; left > 0; await runTask()) left -= 1;
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, runClient));
-  const seconds = (performance.now() - startedAt) / 1000;
+  const tasksPerSecond = await client.runTasks(tasks, IN_FLIGHT);
   const report = await server.measureLoop();
-  return { ...report, tasksPerSecond: tasks / seconds, memoryMiB: readMemoryKiB(server.target.pids[0] as number) / 1024 };
+  return { ...report, tasksPerSecond, memoryMiB: readMemoryKiB(server.target.pids[0] as number) / 1024 };
 }
 
 function render(): string {

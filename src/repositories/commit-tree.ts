@@ -89,13 +89,13 @@ export async function commitTree(options: CommitOptions): Promise<CommittedTree>
   const read = createReader(isolated);
 
   const parent = await findParent(usesOwnGit ? ownGit : null, record.baseCommit, isolated);
-  await read(["read-tree", "--reset", parent]);
+  // The index is that of the base.
+  if (parent.commit !== record.baseCommit) await read(["read-tree", "--reset", parent.commit]);
   await releaseSubmodules(tree, scratch, isolated);
   const added = await addFiles(gitDirectory, isolated);
   const written = await read(["write-tree"]);
-  const isCommitted = written === (await read(["rev-parse", "--verify", `${parent}^{tree}`]));
   const message = `Uncommitted changes of task ${record.taskId}`;
-  const head = isCommitted ? parent : await read(["commit-tree", "-p", parent, "-m", message, written]);
+  const head = written === parent.tree ? parent.commit : await read(["commit-tree", "-p", parent.commit, "-m", message, written]);
 
   const found = usesOwnGit ? await findOthers(ownGit, scratch, { ...record, head }, { isolated, runGit, signal, objects }) : { others: [] };
   const counts = await countChanges(read, record.baseCommit, head);
@@ -103,7 +103,7 @@ export async function commitTree(options: CommitOptions): Promise<CommittedTree>
   // git only warns of a directory that it cannot open.
   const isComplete = added.exitCode === 0 && !/could not open directory|Permission denied/.test(added.stderr);
   const fault = isComplete ? found.fault : `Some files could not be committed: ${describeOutput(added.stderr)}`;
-  return { head, others: found.others, pack, counts, fault: fault ?? null };
+  return { base: record.baseCommit, head, others: found.others, pack, counts, fault: fault ?? null };
 }
 
 const BRIDGE_USER = {
@@ -142,7 +142,7 @@ async function addFiles(gitDirectory: string, { git }: IsolatedGit): Promise<Git
 }
 
 /** Changes a directory before find opens it, so each has its own chmod. `$0` is the tree. */
-const MAKE_READABLE = String.raw`exec nice find "$0" -type d ! -perm -700 -exec chmod u+rwx {} \; -o -type f ! -perm -400 -exec chmod u+r {} +`;
+const MAKE_READABLE = String.raw`exec find "$0" -type d ! -perm -700 -exec chmod u+rwx {} \; -o -type f ! -perm -400 -exec chmod u+r {} +`;
 
 /** Lets Bridge read files and directories from which a task has removed the permission. The new permissions are not part of commits. */
 async function makeReadable(tree: string, { run }: IsolatedGit): Promise<void> {
@@ -182,8 +182,8 @@ async function replaceByDirectory(tree: string, parents: readonly string[], name
  */
 const REMOVE_OBSTACLES = String.raw`case ":$PATH:" in *:[!/]*) PATH=/usr/local/bin:/usr/bin:/bin;; esac
 cd "$0" || exit
-nice find . -mindepth 2 -name .git -prune -execdir mv -- {} "$1" \; -o -path './.git/*' ! -type f ! -type d -execdir rm -f -- {} \;
-exec nice find . -mindepth 2 \( -name .git -o -path './.git/*' ! -type f ! -type d \) -print -quit`;
+find . -mindepth 2 -name .git -prune -execdir mv -- {} "$1" \; -o -path './.git/*' ! -type f ! -type d -execdir rm -f -- {} \;
+exec find . -mindepth 2 \( -name .git -o -path './.git/*' ! -type f ! -type d \) -print -quit`;
 
 /**
  * Renames repositories inside of a tree, so that git adds their files instead of a reference to a commit that would be lost. Removes files
@@ -222,12 +222,15 @@ async function releaseSubmodules(tree: string, scratch: string, { git, run }: Is
   requireOutput(await git(["update-index", "--force-remove", "-z", "--stdin"], { from: list, to: "/dev/null" }));
 }
 
-/** Returns the commit of HEAD. If HEAD is broken, returns the base. */
-async function findParent(ownGit: string | null, baseCommit: string, { git }: IsolatedGit): Promise<string> {
+/** Returns the commit of HEAD and its tree. If HEAD is broken, returns the base. */
+async function findParent(ownGit: string | null, baseCommit: string, { git }: IsolatedGit): Promise<{ commit: string; tree: string }> {
+  const findTree = (commit: string): Promise<GitEnd> => git(["rev-parse", "--verify", `${commit}^{tree}`]);
   const head = ownGit === null ? null : readHead(ownGit);
-  if (head === null || head.length !== baseCommit.length) return baseCommit;
-  const { exitCode } = await git(["rev-parse", "--verify", "--quiet", `${head}^{tree}`]);
-  return exitCode === 0 ? head : baseCommit;
+  if (head !== null && head.length === baseCommit.length) {
+    const { exitCode, stdout } = await findTree(head);
+    if (exitCode === 0) return { commit: head, tree: stdout.toString().trim() };
+  }
+  return { commit: baseCommit, tree: requireOutput(await findTree(baseCommit)).trim() };
 }
 
 interface OthersOptions {
@@ -257,7 +260,9 @@ async function findOthers(
   const listed = await git(["for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash"]);
   const stashes = await git(["rev-list", "--walk-reflogs", `--max-count=${MAX_STASHES}`, "refs/stash", "--"]);
   if (listed.exitCode !== 0) return { others: [], fault: describeDamage(listed) };
-  const found = `${listed.stdout}\n${stashes.stdout}`.split("\n").filter((line) => COMMIT.test(line) && line !== head);
+  const found = `${listed.stdout}\n${stashes.stdout}`
+    .split("\n")
+    .filter((line) => COMMIT.test(line) && line !== head && line !== baseCommit);
   const tips = [...new Set(found)].slice(0, MAX_OTHERS);
   if (tips.length === 0) return { others: [] };
   const listing = await isolated.git(["rev-list", "--ignore-missing", ...tips, `^${head}`, `^${baseCommit}`, "--"]);

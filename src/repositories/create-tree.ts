@@ -75,10 +75,8 @@ async function createTreeRepository(
   });
   await mkdir(path.dirname(path.join(gitDirectory, branch)), { recursive: true });
   await writeFile(path.join(gitDirectory, branch), `${baseCommit}\n`);
-  const mirror = paths.mirror(repository.name);
-  const branches = await listReferences(git, mirror, "%(objectname) refs/remotes/origin/%(refname:lstrip=2)", ["refs/heads"]);
-  const tags = await listReferences(git, mirror, "%(objectname) %(refname)", ["refs/tags"]);
-  const lines = [...branches, ...tags].map((line) => `${line}\n`).join("");
+  const references = await listReferences(git, paths.mirror(repository.name), "%(objectname) %(refname)", ["refs/heads", "refs/tags"]);
+  const lines = references.map((line) => `${line.replace(" refs/heads/", " refs/remotes/origin/")}\n`).join("");
   if (Buffer.byteLength(lines) <= MAX_REFERENCE_BYTES) await writeFile(path.join(gitDirectory, "packed-refs"), lines);
 }
 

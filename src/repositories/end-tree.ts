@@ -38,7 +38,6 @@ export function createTreeEnd({ paths, git, commits, runGit, withScratch, findRe
     withScratch(async (scratch) => {
       const borrowed = paths.borrowedObjects(record.repository.name, record.tenant);
       const { counts, fault, ...ended } = await commitTree({ directory, record, borrowed, runGit, onlyFiles, scratch, signal });
-      await commits.pinBase(record, record.baseCommit);
       const isKept = record.repository.keep !== "none";
       const branchFault = isKept ? await commits.store(record, ended, signal) : null;
       return { head: ended.head, counts, fault, branchFault };

@@ -14,6 +14,7 @@ import { keyOf, parseKey, referencesOf, removeTasks, TASKS, type TaskKey } from 
 
 /** The commits of an ended tree. */
 export interface EndedCommits {
+  base: string;
   head: string;
   /** The commits of other branches and of stashes that are not part of the head. */
   others: readonly string[];
@@ -54,12 +55,13 @@ export function createTenantCommits({ paths, git }: { paths: RepositoryPaths; gi
   }
 
   /** Adds the objects of a file, which a task has written: checks each of them, and that no other one is missing. */
-  async function addObjects(repository: string, pack: string, task: TreeTask, tips: readonly string[], signal: AbortSignal): Promise<void> {
+  async function addObjects(
+    repository: string,
+    pack: string,
+    { base, tips, signal }: { base: string; tips: readonly string[]; signal: AbortSignal },
+  ): Promise<void> {
     await git.store(repository, ["index-pack", "--stdin", "--fix-thin", "--strict"], { signal, ms: STORE_MS, inputFile: pack });
-    await git.store(repository, ["rev-list", "--objects", "--quiet", ...tips, "--not", `${referencesOf(task)}/base`], {
-      signal,
-      ms: STORE_MS,
-    });
+    await git.store(repository, ["rev-list", "--objects", "--quiet", ...tips, "--not", base], { signal, ms: STORE_MS });
   }
 
   return {
@@ -69,12 +71,13 @@ export function createTenantCommits({ paths, git }: { paths: RepositoryPaths; gi
       await changeReferences(git, repository, [`update ${referencesOf(task)}/base ${commit}`]);
     },
     /** Stores the commits of an ended task. Returns why its branch could not be stored; null if it was. Throws GitFault. */
-    async store(task: TreeTask, { head, others, pack }: EndedCommits, signal: AbortSignal): Promise<string | null> {
-      const repository = repositoryOf(task);
+    async store(task: TreeTask, { base, head, others, pack }: EndedCommits, signal: AbortSignal): Promise<string | null> {
+      const repository = await ensureRepository(task, base);
       const references = referencesOf(task);
       return await turns.take(repository, async () => {
-        if (pack !== null) await addObjects(repository, pack, task, [head, ...others], signal);
+        if (pack !== null) await addObjects(repository, pack, { base, tips: [head, ...others], signal });
         const update = [
+          `update ${references}/base ${base}`,
           `update ${references}/head ${head}`,
           ...others.map((commit, index) => `update ${references}/other/${index} ${commit}`),
         ];

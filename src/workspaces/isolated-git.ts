@@ -75,8 +75,8 @@ export function createIsolatedGit({ runGit, workspace, workTree, gitDirectory, s
   };
 }
 
-/** Limits the address space where the system can, and starts git after the programs of tasks. `$0` is the limit in KiB. */
-export const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec nice git "$@"';
+/** Limits the address space where the system can, and starts git. `$0` is the limit in KiB. */
+export const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec git "$@"';
 const EXIT_NOT_FOUND = 127;
 
 /** Throws BridgeError: not_supported, if git could not be started. */

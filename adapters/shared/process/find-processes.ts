@@ -6,8 +6,7 @@ import { type FoundProcess, hasEnded, listPids, readProc, readProcess } from "./
 export const TASK_MARKER = "BRIDGE_TASK_ID";
 
 /**
- * Time after which a pass over the process table pauses until the next turn of the event loop, in milliseconds. Starting a process blocks
- * the event loop for longer.
+ * Time after which a pass over the process table pauses until the next turn of the event loop, in milliseconds.
  */
 const SLICE_MS = 3;
 

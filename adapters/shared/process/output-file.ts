@@ -35,8 +35,8 @@ export async function openOutputFile(directory: string) {
   }
 
   return {
-    /** The file descriptor that the program writes to. */
-    fd: handle.fd,
+    /** The path under which another process of the same user can open it until it is closed. */
+    path: `/proc/${process.pid}/fd/${handle.fd}`,
     /** Yields the output until `ended` aborts, and then the rest. */
     async *readChunks(ended: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
       while (!ended.aborted) {

@@ -1,7 +1,7 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Writable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { createTurns, withTimeout } from "@hak2i/async-kit";
+import { withTimeout } from "@hak2i/async-kit";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Sandbox } from "#contract";
 import { collectOutput } from "./collect-output.ts";
@@ -9,6 +9,7 @@ import { TASK_MARKER } from "./find-processes.ts";
 import type { LineEncoding, LineListener, LongLineListener } from "./lines.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, parseLabeledSpawnError } from "./process-labels.ts";
+import { type StartedProgram, startProgram } from "./program-starter.ts";
 import {
   convertSandboxedExit,
   createSandboxCommand,
@@ -16,7 +17,8 @@ import {
   parseSandboxedSpawnError,
   terminateSandboxed,
 } from "./sandboxed-process.ts";
-import { SWEEP_GRACE_MS, sweepTask, waitForSandbox } from "./sweep-processes.ts";
+import { signalGroup } from "./signal-group.ts";
+import { SWEEP_GRACE_MS, type Sweep, sweepTask, waitForSandbox } from "./sweep-processes.ts";
 import { type RequestTrace, withTraceContext } from "./trace-environment.ts";
 
 /** Limits of a process. */
@@ -33,6 +35,11 @@ export const PROCESS_LIMITS = {
 /** Limits of a program that reports events in JSON, which are several times as long as their text. */
 export const JSON_OUTPUT_LIMITS = { ...PROCESS_LIMITS, stdoutBytes: 8 * PROCESS_LIMITS.stdoutBytes } as const;
 type ProcessLimits = { readonly [Name in keyof typeof PROCESS_LIMITS]: number };
+
+/** The default of `nice`. */
+const LOW_PRIORITY = 10;
+/** Without `/proc`, the process that starts programs cannot open a file without a name. */
+const CAN_SHARE_FILES = existsSync("/proc/self/fd");
 
 /** The program to run, and the task that it runs for. */
 export interface ProcessOptions {
@@ -67,6 +74,11 @@ export interface ProcessOptions {
    * not. The file can exceed the limit by the amount that the program writes between two reads.
    */
   stdout?: "pipe" | "file";
+  /**
+   * Whether it is a program of Bridge such as git, whose descendants end with it. Then nothing searches for descendants, unless it is
+   * stopped, and programs of tasks take precedence over it. Default: false.
+   */
+  isTrusted?: boolean;
   /** Stops the process and all its descendants when aborted. */
   signal: AbortSignal;
   limits?: Partial<ProcessLimits>;
@@ -98,7 +110,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   let file: OutputFile | null;
   try {
     makePrivateDirectory(options.tmp);
-    file = options.stdout === "file" ? await openOutputFile(options.tmp) : null;
+    file = options.stdout === "file" && CAN_SHARE_FILES ? await openOutputFile(options.tmp) : null;
   } catch (error) {
     return { ...createProcessEnd(options), spawnError: (error as Error).message };
   }
@@ -110,15 +122,15 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
 }
 
 async function runWithOutput(file: OutputFile | null, options: ProcessOptions): Promise<ProcessEnd> {
-  const { taskId, tmp, home, signal } = options;
+  const { taskId, tmp, home, isTrusted = false, signal } = options;
   const limits: ProcessLimits = { ...PROCESS_LIMITS, ...options.limits };
-  const { argv, label } = await labelCommand(options);
-  const { subprocess, spawnError } = await start({ ...options, argv }, file?.fd ?? "pipe");
-  if (subprocess === null) return { ...createProcessEnd(options), spawnError };
+  const { argv, label } = isTrusted ? { argv: options.argv, label: null } : await labelCommand(options);
+  const { program, spawnError } = await start({ ...options, argv }, file?.path ?? null);
+  if (program === null) return { ...createProcessEnd(options), spawnError };
 
   const isSandboxed = options.sandbox !== null;
-  const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isSandboxed });
-  const output = collectOutput(subprocess, file, { ...options, limits, stop: stopper.stop });
+  const stopper = createStopper(program, { killAfterMs: limits.killAfterMs, isSandboxed });
+  const output = collectOutput(program, file, { ...options, limits, stop: stopper.stop });
   let aborted = false;
   const abort = (): void => {
     aborted = true;
@@ -127,20 +139,20 @@ async function runWithOutput(file: OutputFile | null, options: ProcessOptions): 
   signal.addEventListener("abort", abort, { once: true });
   // The signal may have aborted before the listener was added.
   if (signal.aborted) abort();
-  // A program need not read its input, so a broken pipe is not an error.
-  subprocess.stdin.on("error", () => {});
   const { input } = options;
-  if (typeof input === "string") subprocess.stdin.end(input);
-  else output.guard(() => input(subprocess.stdin));
+  if (typeof input === "string") program.stdin.end(input);
+  else output.guard(() => input(program.stdin));
 
-  const exit = await waitForExit(subprocess);
+  const exit = await program.exited;
   signal.removeEventListener("abort", abort);
   // A descendant that left the process group may hold the pipes open, so the wait for the end of the output is limited.
-  const [swept] = await Promise.all([
+  const sweepDescendants = async (): Promise<Sweep> => {
+    if (isTrusted && !stopper.isStopped()) return { killed: 0, left: 0 };
     // When the first process of a sandbox ends, the kernel kills all others.
-    isSandboxed ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.remainingGraceMs() }),
-    withTimeout(output.pipesEnded, limits.drainMs, () => {}),
-  ]);
+    if (isSandboxed) return await waitForSandbox(program.pid);
+    return await sweepTask({ taskId, tmp, home, label, graceMs: stopper.remainingGraceMs() });
+  };
+  const [swept] = await Promise.all([sweepDescendants(), withTimeout(output.pipesEnded, limits.drainMs, () => {})]);
   stopper.finish();
   const { limit, stderr } = await output.close();
   const [exitCode, exitSignal] = isSandboxed ? convertSandboxedExit(...exit) : exit;
@@ -157,73 +169,46 @@ async function runWithOutput(file: OutputFile | null, options: ProcessOptions): 
   };
 }
 
-type Subprocess = Awaited<ReturnType<typeof spawn>>["subprocess"];
-
 async function start(
-  options: ProcessOptions,
-  stdout: number | "pipe",
-): Promise<{ subprocess: Subprocess; spawnError: null } | { subprocess: null; spawnError: string }> {
+  { sandbox, ...options }: ProcessOptions,
+  outputFile: string | null,
+): Promise<{ program: StartedProgram; spawnError: null } | { program: null; spawnError: string }> {
+  const { cwd, taskId, trace = {}, tmp, home } = options;
+  const env = withTraceContext(options.env, trace);
   try {
-    const { subprocess } = await spawn(options, stdout);
-    if (subprocess.pid !== undefined) return { subprocess, spawnError: null };
-    const failed = await subprocess;
-    return { subprocess: null, spawnError: failed.originalMessage ?? failed.shortMessage ?? "unknown error" };
+    const program = await startProgram({
+      argv: sandbox === null ? options.argv : createSandboxCommand(sandbox, options),
+      cwd,
+      env: { ...(sandbox === null ? env : createSandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
+      outputFile,
+      priority: options.isTrusted === true ? LOW_PRIORITY : 0,
+    });
+    return { program, spawnError: null };
   } catch (error) {
-    // Invalid options, such as an argument with a NUL byte.
-    return { subprocess: null, spawnError: (error as Error).message };
+    return { program: null, spawnError: (error as Error).message };
   }
 }
 
-/** A start blocks the event loop for milliseconds, because the kernel copies Bridge's page tables. Each turn has at most one start. */
-const starts = createTurns();
-
-/** Returns the process in an object, because awaiting it would wait for its end. */
-async function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
-  // Loaded with the first process, because it takes 4 MB of memory.
-  const { execa } = await import("execa");
-  const { cwd, taskId, trace = {}, tmp, home } = options;
-  const env = withTraceContext(options.env, trace);
-  const [program = "", ...programArguments] = sandbox === null ? options.argv : createSandboxCommand(sandbox, options);
-  await starts.take("start", () => nextTurn());
-  const subprocess = execa(program, programArguments, {
-    cwd,
-    env: { ...(sandbox === null ? env : createSandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
-    extendEnv: false,
-    // Any descriptor works; the type lists only a few.
-    stdout: stdout as 3 | "pipe",
-    buffer: false,
-    reject: false,
-    encoding: "buffer",
-    // A separate process group, so that a signal reaches all its processes and not Bridge.
-    killDescendants: true,
-    // `createStopper` escalates to SIGKILL, because execa does not reach descendants that outlive the program.
-    forceKillAfterDelay: false,
-  });
-  return { subprocess };
-}
-
-const waitForExit = ({ nodeChildProcess }: Subprocess): Promise<[number | null, NodeJS.Signals | null]> =>
-  new Promise((resolve) => nodeChildProcess.once("exit", (code, signal) => resolve([code, signal])));
-
-/** Stops a process group: SIGTERM, a grace period, SIGKILL. */
-function createStopper(subprocess: Subprocess, { killAfterMs, isSandboxed }: { killAfterMs: number; isSandboxed: boolean }) {
+/** Stops a program and its process group: SIGTERM, a grace period, SIGKILL. */
+function createStopper({ pid }: StartedProgram, { killAfterMs, isSandboxed }: { killAfterMs: number; isSandboxed: boolean }) {
   let stoppedAt: number | null = null;
   let killTimer: NodeJS.Timeout | undefined;
   return {
     stop() {
       if (stoppedAt !== null) return;
       stoppedAt = performance.now();
-      if (!isSandboxed) subprocess.kill("SIGTERM");
-      else if (!terminateSandboxed(subprocess.pid as number)) subprocess.kill("SIGKILL");
-      killTimer = setTimeout(() => subprocess.kill("SIGKILL"), killAfterMs);
+      if (!isSandboxed) signalGroup(pid, "SIGTERM");
+      else if (!terminateSandboxed(pid)) signalGroup(pid, "SIGKILL");
+      killTimer = setTimeout(() => signalGroup(pid, "SIGKILL"), killAfterMs);
     },
+    isStopped: () => stoppedAt !== null,
     /** Returns what remains of the grace period, in ms. It also applies to descendants, because SIGTERM was sent to the whole group. */
     remainingGraceMs: () => (stoppedAt === null ? SWEEP_GRACE_MS : Math.max(killAfterMs - (performance.now() - stoppedAt), 0)),
     /** Kills the rest of the group after the program's exit. */
     finish() {
       stoppedAt ??= performance.now();
       clearTimeout(killTimer);
-      subprocess.kill("SIGKILL");
+      signalGroup(pid, "SIGKILL");
     },
   };
 }

@@ -7,29 +7,33 @@ import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 async function open() {
   const directory = await temporaryDirectory();
   const file = await openOutputFile(directory);
-  onTestFinished(() => file.close());
+  const [program, other] = [openSync(file.path, "a"), openSync(file.path, "a")];
+  onTestFinished(async () => {
+    for (const descriptor of [program, other]) closeSync(descriptor);
+    await file.close();
+  });
   const ending = new AbortController();
   const chunks = file.readChunks(ending.signal);
   const next = async () => (await chunks.next()).value?.toString() ?? null;
-  return { directory, file, next, end: () => ending.abort() };
+  return { directory, file, program, other, next, end: () => ending.abort() };
 }
 
 test("output is read as it is written, and once", async () => {
-  const { file, next } = await open();
+  const { program, next } = await open();
   const first = next();
-  writeSync(file.fd, "one");
+  writeSync(program, "one");
   expect(await first).toBe("one");
   const second = next();
-  writeSync(file.fd, "two");
+  writeSync(program, "two");
   expect(await second).toBe("two");
 });
 
 test("output before the end is read, without waiting for a program that continues to write", async () => {
-  const { file, next, end } = await open();
-  writeSync(file.fd, "x".repeat(100_000));
+  const { program, next, end } = await open();
+  writeSync(program, "x".repeat(100_000));
   end();
   expect(await next()).toHaveLength(64 * 1024);
-  writeSync(file.fd, "too late");
+  writeSync(program, "too late");
   expect(await next()).toHaveLength(100_000 - 64 * 1024);
   expect(await next()).toBeNull();
 });
@@ -42,22 +46,20 @@ test("the end is noticed at once while nothing is written", async () => {
 });
 
 test("an emptied file uses no disk space, and later output is read", async () => {
-  const { file, next } = await open();
-  writeSync(file.fd, "before");
+  const { file, program, next } = await open();
+  writeSync(program, "before");
   expect(await next()).toBe("before");
   await file.empty();
   const after = next();
-  writeSync(file.fd, "then");
+  writeSync(program, "then");
   expect(await after).toBe("then");
 });
 
-test("writers that opened the file themselves do not overwrite each other", async () => {
-  const { file, next } = await open();
-  const other = openSync(`/proc/self/fd/${file.fd}`, "a");
-  onTestFinished(() => closeSync(other));
-  writeSync(file.fd, "one ");
+test("writers that opened the file separately do not overwrite each other", async () => {
+  const { program, other, next } = await open();
+  writeSync(program, "one ");
   writeSync(other, "two ");
-  writeSync(file.fd, "three");
+  writeSync(program, "three");
   expect(await next()).toBe("one two three");
 });
 

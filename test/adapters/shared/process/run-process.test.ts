@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -147,29 +146,6 @@ describe("limits", () => {
 });
 
 describe("start", () => {
-  test("start of several programs at once takes one turn of the event loop each", async () => {
-    // The first start also loads code.
-    await run("echo-input");
-    let turn = 0;
-    let isOver = false;
-    const countTurns = (): void => {
-      turn += 1;
-      if (!isOver) setImmediate(countTurns);
-    };
-    const turns: number[] = [];
-    const recordTurn = (): void => void turns.push(turn);
-    subscribe("child_process", recordTurn);
-    try {
-      countTurns();
-      await Promise.all([1, 2, 3, 4].map((number) => run("echo-input", { taskId: `task-${number}` })));
-    } finally {
-      isOver = true;
-      unsubscribe("child_process", recordTurn);
-    }
-    expect(turns).toHaveLength(4);
-    expect(new Set(turns).size).toBe(4);
-  });
-
   test.each([
     ["a program that does not exist", { argv: ["/no/such/program"] }, /ENOENT/],
     ["a bare name that is not on the PATH", { argv: ["no-such-program"] }, /ENOENT/],
@@ -261,6 +237,24 @@ describe("descendants that move to another session", () => {
   test("descendants that move to another session are killed if they ignore SIGTERM", async () => {
     const { end, pids } = await run("escape-stubbornly");
     expect(end).toMatchObject({ exitCode: 0, orphansKilled: 1, orphansLeft: 0 });
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe("a trusted program", () => {
+  test("a trusted program has a low priority, and no search for its descendants follows", async () => {
+    const { end, lines } = await run("low-priority", {
+      isTrusted: true,
+      argv: ["/bin/sh", "-c", 'until [ "$(nice)" = 10 ]; do :; done; exec nice'],
+    });
+    expect(lines).toEqual([["10", true]]);
+    expect(end).toMatchObject({ exitCode: 0, orphansKilled: 0, orphansLeft: 0 });
+  });
+
+  test("a trusted program that is stopped leaves no descendant", async () => {
+    const argv = ["/bin/sh", "-c", "setsid sleep 60 & echo ready $!; echo ready $$; wait"];
+    const { end, pids } = await runAndAbort("stopped", { isTrusted: true, argv }, 2);
+    expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
   });
 });

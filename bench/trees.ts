@@ -1,0 +1,143 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { LOOP_RESOLUTION_MS, type LoopReport } from "./loop-preload.ts";
+import { createDirectory, DRIVER_CORE, type RunningServer, SERVER_CORE, type ServerName, startServer } from "./servers.ts";
+import { median, quantile } from "./statistics.ts";
+import { connectTaskClient, type TaskClient } from "./task-client.ts";
+
+/** Compares tasks in a work tree with tasks without one, and with `git worktree add` and `remove` of the same repository. */
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "5" },
+    /** Tasks of a round. */
+    tasks: { type: "string", default: "100" },
+    /** Files of the repository. */
+    files: { type: "string", default: "20" },
+    /** Comma-separated directories of other checkouts of Bridge, which are measured too. */
+    against: { type: "string" },
+    "no-file": { type: "boolean", default: false },
+  },
+});
+const IN_FLIGHT = 8;
+const PROGRAM = ["taskset", "-c", String(DRIVER_CORE), "/bin/sh", "-c", "cat >/dev/null; echo changed >>file-1.txt"];
+const IN_TREE = { profile: "modify", repository: { name: "bench" } };
+
+interface Round {
+  /** Milliseconds for each task or tree. */
+  treeMs: number;
+  plainMs: number;
+  gitMs: number;
+  loop: LoopReport;
+}
+
+interface Subject {
+  name: ServerName;
+  server: RunningServer;
+  client: TaskClient;
+  rounds: Round[];
+}
+
+const tasks = Number(options.tasks);
+const loadBefore = loadavg()[0] ?? Number.NaN;
+execFileSync("taskset", ["-acp", String(DRIVER_CORE), String(process.pid)], { stdio: "ignore" });
+const directory = createDirectory();
+const source = createSource();
+const others = (options.against?.split(",") ?? []).map((checkout): ServerName => `bridge@${path.resolve(checkout)}`);
+const subjects: Subject[] = [];
+try {
+  for (const name of ["bridge", ...others] as const) subjects.push(await startSubject(name));
+  // The first round is not recorded: it copies the repository, and Node compiles the code in it.
+  for (let round = -1; round < Number(options.rounds); round += 1) {
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+      const measured = await measure(subject);
+      if (round >= 0) subject.rounds.push(measured);
+      console.log(
+        `round ${round + 1}: ${subject.name} ${measured.treeMs.toFixed(1)} ms with a tree, ${measured.plainMs.toFixed(1)} ms without one, ` +
+          `git ${measured.gitMs.toFixed(1)} ms, p99 of the event loop ${measured.loop.p99Ms.toFixed(1)} ms`,
+      );
+    }
+  }
+} finally {
+  for (const { server, client } of subjects) {
+    await server.stop();
+    await client.close();
+  }
+}
+const text = render();
+console.log(`\n${text}`);
+if (!options["no-file"]) writeFileSync(path.join(import.meta.dirname, "trees.md"), text);
+
+function git(...args: string[]): void {
+  const identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
+  execFileSync("taskset", ["-c", String(SERVER_CORE), "git", "-C", source, ...identity, ...args], { stdio: "ignore" });
+}
+
+function createSource(): string {
+  const repository = path.join(directory, "source");
+  mkdirSync(repository);
+  for (let file = 1; file <= Number(options.files); file += 1) writeFileSync(path.join(repository, `file-${file}.txt`), `${file}\n`);
+  execFileSync("git", ["init", "--quiet", "--initial-branch=main", repository]);
+  return repository;
+}
+
+async function startSubject(name: ServerName): Promise<Subject> {
+  git("add", "--all");
+  git("commit", "--allow-empty", "--message", "Begin");
+  const file = path.join(directory, "repositories.json");
+  writeFileSync(file, JSON.stringify([{ name: "bench", source }]));
+  const server = await startServer(name, {
+    asOperator: true,
+    nodeOptions: ["--import", path.join(import.meta.dirname, "loop-preload.ts")],
+    environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM), BRIDGE_REPOSITORIES_FILE: file },
+  });
+  return { name, server, client: await connectTaskClient(server.target), rounds: [] };
+}
+
+async function measure({ server, client }: Subject): Promise<Round> {
+  const plainPerSecond = await client.runTasks(tasks, IN_FLIGHT);
+  await server.measureLoop();
+  const treesPerSecond = await client.runTasks(tasks, IN_FLIGHT, IN_TREE);
+  const loop = await server.measureLoop();
+  return { treeMs: 1000 / treesPerSecond, plainMs: 1000 / plainPerSecond, gitMs: measureGit(), loop };
+}
+
+function measureGit(): number {
+  const tree = path.join(directory, "tree");
+  const startedAt = performance.now();
+  for (let number = 0; number < tasks; number += 1) {
+    git("worktree", "add", "-B", "bench", tree);
+    git("worktree", "remove", "--force", tree);
+  }
+  return (performance.now() - startedAt) / tasks;
+}
+
+function render(): string {
+  return `# Tasks in a work tree
+
+Node ${process.versions.node}, ${cpus().length} cores, ${options.rounds} rounds; load average before ${loadBefore.toFixed(2)}.
+
+\`npm run bench -- trees\`: ${tasks} tasks, ${IN_FLIGHT} in flight, without and with a work tree of a repository of ${options.files} files. Each task starts a
+program that changes one file. Its tree is created, its change is committed and stored, and its tree is removed. "git" is
+\`git worktree add\` and \`git worktree remove\` of the same repository, one after the other. Bridge and git run on the same core, and the
+programs on the other one. The event loop was measured during the tasks with a tree, with a resolution of ${LOOP_RESOLUTION_MS} ms. Medians of the
+rounds; the ratio is the median of the ratios of the rounds (p10 to p90).
+
+| server | with a tree, ms/task | without one, ms/task | git, ms/tree | tree x git | event loop p50 ms | p99 ms | longest ms |
+|---|--:|--:|--:|--:|--:|--:|--:|
+${subjects.map(renderRow).join("\n")}
+`;
+}
+
+function renderRow({ name, rounds }: Subject): string {
+  const ratios = rounds.map(({ treeMs, gitMs }) => treeMs / gitMs);
+  const middle = (select: (one: Round) => number) => median(rounds.map(select)).toFixed(1);
+  const cells = [
+    ...[middle(({ treeMs }) => treeMs), middle(({ plainMs }) => plainMs), middle(({ gitMs }) => gitMs)],
+    `${median(ratios).toFixed(1)} (${quantile(ratios, 0.1).toFixed(1)} to ${quantile(ratios, 0.9).toFixed(1)})`,
+    ...[middle(({ loop }) => loop.p50Ms), middle(({ loop }) => loop.p99Ms), middle(({ loop }) => loop.longestMs)],
+  ];
+  return `| ${name} | ${cells.join(" | ")} |`;
+}

@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { startProgram } from "../../../../adapters/shared/process/program-starter.ts";
+import { isAlive } from "../../../support/is-alive.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+
+const start = (...argv: string[]) => startProgram({ argv, cwd: "/", env: { PATH: "/usr/bin:/bin" }, outputFile: null, priority: 0 });
+
+/** Starts programs in another process. */
+async function startOther(...command: string[]) {
+  const program = path.join(import.meta.dirname, "../../../fixtures/programs/start-programs.ts");
+  const [name = "", ...args] = [...command.slice(0, -1), process.execPath, program, command.at(-1) ?? "", await temporaryDirectory()];
+  const child = spawn(name, args, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, lines: createInterface(child.stdout) };
+}
+
+/** The process that starts the programs of this process. */
+function findStarter(parent: number): number {
+  const isStarter = (pid: string): boolean => {
+    try {
+      const isChild = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[1] === String(parent);
+      return isChild && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("program-starter-process");
+    } catch {
+      return false;
+    }
+  };
+  return Number(readdirSync("/proc").find((name) => /^\d+$/.test(name) && isStarter(name)));
+}
+
+test("programs end if the process that started them is killed, and the next program starts", async () => {
+  const running = await start("sleep", "60");
+  const starter = findStarter(process.pid);
+  process.kill(starter, "SIGKILL");
+  expect(await running.exited).toEqual([null, "SIGKILL"]);
+  await expect.poll(() => isAlive(running.pid)).toBe(false);
+
+  const next = await start("echo", "next");
+  expect(Buffer.concat((await next.stdout?.toArray()) ?? []).toString()).toBe("next\n");
+  expect(await next.exited).toEqual([0, null]);
+  expect(findStarter(process.pid)).not.toBe(starter);
+});
+
+test("a start that was requested from a killed process is rejected with the reason", async () => {
+  const first = await start("true");
+  await first.exited;
+  process.kill(findStarter(process.pid), "SIGSTOP");
+  const requested = start("true");
+  process.kill(findStarter(process.pid), "SIGKILL");
+  await expect(requested).rejects.toThrow("The process that starts programs failed: it ended with SIGKILL");
+});
+
+test("no program outlives a Bridge that is killed", async () => {
+  const { child, lines } = await startOther("linger");
+  const [line] = (await once(lines, "line")) as [string];
+  const pid = Number(/^ready (\d+)$/.exec(line)?.[1]);
+  const starter = findStarter(child.pid as number);
+  expect([pid, starter].map(isAlive)).toEqual([true, true]);
+  child.kill("SIGKILL");
+  await expect.poll(() => [pid, starter].map(isAlive)).toEqual([false, false]);
+});
+
+test("a program that gets no sockets, because Bridge has no file descriptors left, is reported, and later ones start", async () => {
+  const { lines } = await startOther("prlimit", "--nofile=64", "--", "without-descriptors");
+  const printed: string[] = [];
+  for await (const line of lines) printed.push(line);
+  expect(printed).toEqual(["before", expect.stringMatching(/EMFILE|cannot open more sockets/), "after"]);
+});
