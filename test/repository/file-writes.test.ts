@@ -58,6 +58,10 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
     calls: ["open", "unlink"],
     because: "a new file directly in TMPDIR, with O_EXCL, which follows no link; a task cannot replace TMPDIR itself",
   },
+  "adapters/shared/process/program-starter-process.ts": {
+    calls: ["openSync"],
+    because: "the file of output-file.ts, which is open in Bridge, by its descriptor",
+  },
   "adapters/gemini/preload-script.ts": {
     calls: ["*", "*"],
     because: "a text that runs in Gemini CLI, where it replaces fs.promises.access",

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import type { Readable } from "node:stream";
 import { createLineSplitter, type LineEncoding, type LineListener, type LongLineListener } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
@@ -82,17 +83,20 @@ export function collectOutput(
     }
   };
   const fileRead = file === null ? null : readOutputFile(file).catch(fail);
-  stdout?.on("data", (chunk: Buffer) => {
+  const readPipe = (chunk: Buffer): void => {
     readChunk(chunk);
     if (chunk.length < FULL_CHUNK_BYTES) return;
-    stdout.pause();
-    setImmediate(() => stdout.resume());
-  });
+    stdout?.pause();
+    setImmediate(() => stdout?.resume());
+  };
+  // Bound, because the sockets of a program do not belong to the asynchronous context of its task, by which errors are assigned to tasks.
+  stdout?.on("data", AsyncResource.bind(readPipe));
   const errorSplitter = onErrorLine === undefined ? null : createLineSplitter(limits.stderrBytes, onErrorLine, { onLongLine: () => true });
-  stderr.on("data", (chunk: Buffer) => {
+  const readErrors = (chunk: Buffer): void => {
     guard(() => errorSplitter?.push(chunk));
     stderrEnd = Buffer.concat([stderrEnd, chunk]).subarray(-limits.stderrBytes);
-  });
+  };
+  stderr.on("data", AsyncResource.bind(readErrors));
 
   const pipes = [stdout, stderr].filter((stream) => stream !== null);
   return {

@@ -13,7 +13,7 @@ interface Listeners {
   onError(error: Error): void;
 }
 
-/** Accepts sockets of other processes of Bridge. Each sends its name of `nameBytes` first, which nobody else can guess. */
+/** Accepts sockets of other processes of Bridge. Each first sends its name of `nameBytes`, which must not be guessable. */
 export function acceptNamedSockets(nameBytes: number, { onSocket, onError }: Listeners) {
   const unnamed = new Set<Socket>();
   const id = `bridge-${randomUUID()}`;

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
@@ -19,7 +20,7 @@ export interface ProgramStart {
   priority: number;
 }
 
-/** A running program, in a process group of its own. */
+/** A running program, in a separate process group. */
 export interface StartedProgram {
   pid: number;
   stdin: Socket;
@@ -46,16 +47,20 @@ interface Entry {
 /** The length of `randomUUID`, and the digit of a descriptor. */
 const NAME_BYTES = 37;
 
+/** Runs a function outside of the asynchronous contexts of tasks. */
+const runOutside = AsyncLocalStorage.snapshot();
+
 let current: ReturnType<typeof startStarter> | null = null;
 
 /**
- * Starts a program from a small separate process. Node starts programs by `fork`, which copies the page tables of the process and blocks its
- * event loop meanwhile. Rejects with the message of the operating system, such as `spawn program ENOENT`.
+ * Starts a program from a small separate process. Node starts programs by `fork`, which copies the page tables of the process and blocks
+ * its event loop meanwhile. Rejects with the message of the operating system, such as `spawn program ENOENT`.
  */
 export function startProgram(start: ProgramStart): Promise<StartedProgram> {
-  current ??= startStarter(() => {
+  const forget = (): void => {
     current = null;
-  });
+  };
+  current ??= runOutside(() => startStarter(forget));
   return current.start(start);
 }
 

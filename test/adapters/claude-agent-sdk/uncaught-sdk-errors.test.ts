@@ -12,13 +12,14 @@ export function query({ options }) {
   Promise.reject(new Error("fault: asked"));
   setTimeout(() => { throw new Error("fault: later"); }, 5);
   const child = options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [], env: options.env });
+  const heard = new Promise((resolve) => child.stdout.once("data", resolve));
   child.stdout.on("data", async () => { throw new Error("fault: heard"); });
   child.on("exit", async () => { throw new Error("fault: ended"); });
   return { async *[Symbol.asyncIterator]() {
     await options.canUseTool("Bash", {}, { signal: new AbortController().signal, toolUseID: "t" });
     Promise.reject("fault: no error");
     setImmediate(() => new EventEmitter().emit("error", new Error("fault: emitted")));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await heard;
     yield { type: "assistant", message: { id: "1", model: "m", content: [{ type: "text", text: "Hello." }] } };
     Promise.reject(new Error("fault: answered"));
     yield { type: "result", subtype: "success", is_error: false };
