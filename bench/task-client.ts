@@ -3,7 +3,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { Pool } from "undici";
 import type { Target } from "./driver.ts";
 
-/** Dispatches tasks to a Bridge and learns their ends from its event stream. */
+/** Dispatches tasks to a Bridge and waits for their terminal events. */
 export type TaskClient = Awaited<ReturnType<typeof connectTaskClient>>;
 
 /** Opens the stream of terminal events. */
@@ -19,13 +19,13 @@ export async function connectTaskClient({ address, token }: Pick<Target, "addres
     const body = JSON.stringify({ taskId, agentId: "bench", message: "Look into it.", ...fields });
     const response = await pool.request({ path: "/api/v2/dispatch", method: "POST", headers, body });
     const answer = await response.body.text();
-    if (response.statusCode !== 202) throw new Error(`The dispatch was answered ${response.statusCode} ${answer}`);
+    if (response.statusCode !== 202) throw new Error(`Dispatch returned HTTP ${response.statusCode}: ${answer}`);
     const type = await ended;
     if (type !== "execution.completed") throw new Error(`A task ended with ${type}.`);
   }
   return {
     runTask,
-    /** Runs `count` tasks, and always `inFlight` at once. Returns the number of tasks per second. */
+    /** Runs `count` tasks, at most `inFlight` at a time. Returns the number of tasks per second. */
     async runTasks(count: number, inFlight: number, fields?: Readonly<Record<string, unknown>>): Promise<number> {
       const startedAt = performance.now();
       let left = count;
@@ -43,7 +43,7 @@ export async function connectTaskClient({ address, token }: Pick<Target, "addres
 async function followEnds(address: string, headers: Record<string, string>): Promise<(taskId: string) => Promise<string>> {
   const ends = new Map<string, (type: string) => void>();
   const response = await fetch(`${address}/api/events?types=execution.completed,execution.failed`, { headers });
-  if (response.status !== 200 || response.body === null) throw new Error(`The event stream was answered ${response.status}.`);
+  if (response.status !== 200 || response.body === null) throw new Error(`The event stream returned HTTP ${response.status}.`);
   const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   const follow = async (): Promise<void> => {
     for await (const { event = "", data } of events) {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { LOOP_RESOLUTION_MS, type LoopReport } from "./loop-preload.ts";
 import { createDirectory, DRIVER_CORE, type RunningServer, SERVER_CORE, type ServerName, startServer } from "./servers.ts";
@@ -22,6 +23,8 @@ const { values: options } = parseArgs({
   },
 });
 const IN_FLIGHT = 8;
+/** Pause before git is measured, in which Bridge removes the last trees. */
+const SETTLE_MS = 1000;
 const PROGRAM = ["taskset", "-c", String(DRIVER_CORE), "/bin/sh", "-c", "cat >/dev/null; echo changed >>file-1.txt"];
 const IN_TREE = { profile: "modify", repository: { name: "bench" } };
 
@@ -44,7 +47,9 @@ const tasks = Number(options.tasks);
 const loadBefore = loadavg()[0] ?? Number.NaN;
 execFileSync("taskset", ["-acp", String(DRIVER_CORE), String(process.pid)], { stdio: "ignore" });
 const directory = createDirectory();
-const source = createSource();
+const source = path.join(directory, "source");
+const repositoriesFile = path.join(directory, "repositories.json");
+createSource();
 const others = (options.against?.split(",") ?? []).map((checkout): ServerName => `bridge@${path.resolve(checkout)}`);
 const subjects: Subject[] = [];
 try {
@@ -75,23 +80,20 @@ function git(...args: string[]): void {
   execFileSync("taskset", ["-c", String(SERVER_CORE), "git", "-C", source, ...identity, ...args], { stdio: "ignore" });
 }
 
-function createSource(): string {
-  const repository = path.join(directory, "source");
-  mkdirSync(repository);
-  for (let file = 1; file <= Number(options.files); file += 1) writeFileSync(path.join(repository, `file-${file}.txt`), `${file}\n`);
-  execFileSync("git", ["init", "--quiet", "--initial-branch=main", repository]);
-  return repository;
+function createSource(): void {
+  mkdirSync(source);
+  for (let file = 1; file <= Number(options.files); file += 1) writeFileSync(path.join(source, `file-${file}.txt`), `${file}\n`);
+  git("init", "--initial-branch=main");
+  git("add", "--all");
+  git("commit", "--message", "Begin");
+  writeFileSync(repositoriesFile, JSON.stringify([{ name: "bench", source }]));
 }
 
 async function startSubject(name: ServerName): Promise<Subject> {
-  git("add", "--all");
-  git("commit", "--allow-empty", "--message", "Begin");
-  const file = path.join(directory, "repositories.json");
-  writeFileSync(file, JSON.stringify([{ name: "bench", source }]));
   const server = await startServer(name, {
     asOperator: true,
     nodeOptions: ["--import", path.join(import.meta.dirname, "loop-preload.ts")],
-    environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM), BRIDGE_REPOSITORIES_FILE: file },
+    environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM), BRIDGE_REPOSITORIES_FILE: repositoriesFile },
   });
   return { name, server, client: await connectTaskClient(server.target), rounds: [] };
 }
@@ -101,6 +103,7 @@ async function measure({ server, client }: Subject): Promise<Round> {
   await server.measureLoop();
   const treesPerSecond = await client.runTasks(tasks, IN_FLIGHT, IN_TREE);
   const loop = await server.measureLoop();
+  await delay(SETTLE_MS);
   return { treeMs: 1000 / treesPerSecond, plainMs: 1000 / plainPerSecond, gitMs: measureGit(), loop };
 }
 

@@ -15,7 +15,7 @@ export const createRunGit =
   async ({ argv, env, workspace, scratch, stdoutBytes, signal }) => {
     const { toBuffer, ...listeners } = collectStdout();
     const end = await runProcess({
-      ...{ isTrusted: true, argv, sandbox, signal, input: "", taskId: MARKER },
+      ...{ isBridgeProgram: true, argv, sandbox, signal, input: "", taskId: MARKER },
       // Files and their names need not be UTF-8.
       encoding: "latin1",
       ...listeners,

@@ -15,7 +15,7 @@ export const createRunHost =
     const { toBuffer, ...listeners } = collectStdout();
     const tmp = path.join(tmpRoot, "host");
     const end = await runProcess({
-      ...{ isTrusted: true, argv, signal, input, tmp, sandbox: null, workspace: tmp, cwd: path.parse(tmpRoot).root },
+      ...{ isBridgeProgram: true, argv, signal, input, tmp, sandbox: null, workspace: tmp, cwd: path.parse(tmpRoot).root },
       // Its descendants are found by this marker, so it is unique.
       taskId: `host-${randomUUID()}`,
       encoding: "latin1",

@@ -89,7 +89,7 @@ export async function commitTree(options: CommitOptions): Promise<CommittedTree>
   const read = createReader(isolated);
 
   const parent = await findParent(usesOwnGit ? ownGit : null, record.baseCommit, isolated);
-  // The index is that of the base.
+  // The copied index already matches the base.
   if (parent.commit !== record.baseCommit) await read(["read-tree", "--reset", parent.commit]);
   await releaseSubmodules(tree, scratch, isolated);
   const added = await addFiles(gitDirectory, isolated);
@@ -103,7 +103,7 @@ export async function commitTree(options: CommitOptions): Promise<CommittedTree>
   // git only warns of a directory that it cannot open.
   const isComplete = added.exitCode === 0 && !/could not open directory|Permission denied/.test(added.stderr);
   const fault = isComplete ? found.fault : `Some files could not be committed: ${describeOutput(added.stderr)}`;
-  return { base: record.baseCommit, head, others: found.others, pack, counts, fault: fault ?? null };
+  return { head, others: found.others, pack, counts, fault: fault ?? null };
 }
 
 const BRIDGE_USER = {

@@ -14,7 +14,6 @@ import { keyOf, parseKey, referencesOf, removeTasks, TASKS, type TaskKey } from 
 
 /** The commits of an ended tree. */
 export interface EndedCommits {
-  base: string;
   head: string;
   /** The commits of other branches and of stashes that are not part of the head. */
   others: readonly string[];
@@ -71,13 +70,18 @@ export function createTenantCommits({ paths, git }: { paths: RepositoryPaths; gi
       await changeReferences(git, repository, [`update ${referencesOf(task)}/base ${commit}`]);
     },
     /** Stores the commits of an ended task. Returns why its branch could not be stored; null if it was. Throws GitFault. */
-    async store(task: TreeTask, { base, head, others, pack }: EndedCommits, signal: AbortSignal): Promise<string | null> {
-      const repository = await ensureRepository(task, base);
+    async store(
+      task: TreeTask & { baseCommit: string },
+      { head, others, pack }: EndedCommits,
+      signal: AbortSignal,
+    ): Promise<string | null> {
+      const repository = await ensureRepository(task, task.baseCommit);
       const references = referencesOf(task);
       return await turns.take(repository, async () => {
-        if (pack !== null) await addObjects(repository, pack, { base, tips: [head, ...others], signal });
+        if (pack !== null) await addObjects(repository, pack, { base: task.baseCommit, tips: [head, ...others], signal });
         const update = [
-          `update ${references}/base ${base}`,
+          // Set at the start, too. A repository that was deleted meanwhile is new.
+          `update ${references}/base ${task.baseCommit}`,
           `update ${references}/head ${head}`,
           ...others.map((commit, index) => `update ${references}/other/${index} ${commit}`),
         ];

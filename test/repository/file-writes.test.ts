@@ -60,7 +60,7 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   },
   "adapters/shared/process/program-starter-process.ts": {
     calls: ["openSync"],
-    because: "the file of output-file.ts, which is open in Bridge, by its descriptor",
+    because: "the file of output-file.ts, through the descriptor that Bridge has open",
   },
   "adapters/gemini/preload-script.ts": {
     calls: ["*", "*"],

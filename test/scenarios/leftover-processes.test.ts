@@ -67,7 +67,7 @@ test("no process outlives kill -9 of Bridge and its next start, and processes of
   await expect.poll(() => isComplete() && other.isComplete(), { timeout: 15_000 }).toBe(true);
   bridge.signal("SIGKILL");
   expect(await bridge.exited).toBe("SIGKILL");
-  // Processes that have not left the group of the program end with Bridge.
+  // `nohup` stays in the process group of the program, which gets SIGTERM when Bridge ends.
   await expect.poll(living).toEqual(Object.keys(escapes).filter((name) => name !== "ignores SIGHUP"));
 
   const next = await startBridgeProgram(dataDir, shellCommand("echo done"));

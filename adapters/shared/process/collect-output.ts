@@ -89,7 +89,7 @@ export function collectOutput(
     stdout?.pause();
     setImmediate(() => stdout?.resume());
   };
-  // Bound, because the sockets of a program do not belong to the asynchronous context of its task, by which errors are assigned to tasks.
+  // Uncaught errors are assigned to tasks by their asynchronous context, and the sockets are accepted outside of it.
   stdout?.on("data", AsyncResource.bind(readPipe));
   const errorSplitter = onErrorLine === undefined ? null : createLineSplitter(limits.stderrBytes, onErrorLine, { onLongLine: () => true });
   const readErrors = (chunk: Buffer): void => {

@@ -35,7 +35,7 @@ export async function openOutputFile(directory: string) {
   }
 
   return {
-    /** The path under which another process of the same user can open it until it is closed. */
+    /** The path by which another process of the same user can open the file while Bridge has it open. */
     path: `/proc/${process.pid}/fd/${handle.fd}`,
     /** Yields the output until `ended` aborts, and then the rest. */
     async *readChunks(ended: AbortSignal): AsyncGenerator<Buffer, void, undefined> {

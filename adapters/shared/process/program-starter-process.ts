@@ -1,94 +1,91 @@
-import { type SpawnOptions, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
-import { createConnection, type Socket } from "node:net";
-import { setPriority } from "node:os";
-import { signalGroup } from "./signal-group.ts";
-
-/** What Bridge asks for: the start of a program, whose sockets Bridge accepts afterwards. */
-export type StarterRequest = { id: string } & (ProgramToStart | { accepted: true });
-
-interface ProgramToStart {
-  /** Where Bridge listens for the sockets. */
-  listener: string;
-  argv: readonly string[];
-  cwd: string;
-  /** The whole environment. */
-  env: Readonly<Record<string, string>>;
-  /** The path of the file for stdout; null: a socket. */
-  outputFile: string | null;
-  priority: number;
-}
-
-/** What the process reports: a program has started, could not be started, or has exited. */
-export type StarterReport = { id: string } & ({ pid: number } | { error: string } | { code: number | null; signal: NodeJS.Signals | null });
-
-/**
+/*
  * The process that starts programs for Bridge. It connects a socket to Bridge for each of stdin, stdout and stderr and hands them to the
  * program, so that no input or output passes through this process.
  */
-const waiting = new Map<string, (isAccepted: boolean) => void>();
+import { type SpawnOptions, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { createConnection, type Socket } from "node:net";
+import { getPriority, setPriority } from "node:os";
+import type { ProgramStart } from "./program-starter.ts";
+import { signalGroup } from "./signal-group.ts";
+
+/** A message from Bridge: a program to start, or the confirmation that Bridge has accepted all sockets of that program. */
+export type StarterRequest = { id: string } & (RequestedStart | { accepted: true });
+
+interface RequestedStart extends ProgramStart {
+  /** The address at which Bridge accepts the sockets. */
+  address: string;
+}
+
+/** A message to Bridge: a program has started, could not be started, or has exited. */
+export type StarterReport = { id: string } & ({ pid: number } | { error: string } | { code: number | null; signal: NodeJS.Signals | null });
+
+/** The lowest priority. */
+const MAX_NICENESS = 19;
+
+/** Called with whether Bridge has accepted the sockets of a program. */
+const acceptances = new Map<string, (isAccepted: boolean) => void>();
 const groups = new Set<number>();
 
 process.on("message", (request: StarterRequest) => {
   if ("argv" in request) void start(request);
-  else waiting.get(request.id)?.(true);
+  else acceptances.get(request.id)?.(true);
 });
 process.on("disconnect", () => {
-  // Bridge has crashed, or there are no groups. Sandboxes end with this process.
+  // Bridge has ended, normally or not. The kernel kills sandboxes when this process exits.
   for (const group of groups) signalGroup(group, "SIGTERM");
   process.exit();
 });
 // A service manager may send SIGTERM to all processes of a service. Bridge decides when programs end.
 process.on("SIGTERM", () => {});
 
-async function start({ id, listener, argv, cwd, env, outputFile, priority }: StarterRequest & ProgramToStart): Promise<void> {
+async function start({ id, address, argv, cwd, env, outputFile, niceness }: StarterRequest & RequestedStart): Promise<void> {
   const sockets: Socket[] = [];
   let output: number | null = null;
   try {
-    const answer = new Promise<boolean>((resolve) => waiting.set(id, resolve));
-    const reject = (): void => waiting.get(id)?.(false);
-    for (const descriptor of outputFile === null ? [0, 1, 2] : [0, 2]) sockets.push(connect(listener, `${id}${descriptor}`, reject));
-    if (!(await answer)) throw new Error(`spawn ${argv[0]}: Bridge cannot open more sockets`);
+    const accepted = new Promise<boolean>((resolve) => acceptances.set(id, resolve));
+    const reject = (): void => acceptances.get(id)?.(false);
+    for (const descriptor of outputFile === null ? [0, 1, 2] : [0, 2]) sockets.push(connect(address, `${id}${descriptor}`, reject));
+    if (!(await accepted))
+      throw new Error(`spawn ${argv[0]}: the connection to Bridge was closed. Check its limit of open files (ulimit -n).`);
     const [stdin, ...others] = sockets as [Socket, ...Socket[]];
     output = outputFile === null ? null : openSync(outputFile, "a");
-    run(id, argv, priority, { cwd, env, stdio: [stdin, ...(output === null ? [] : [output]), ...others] });
+    spawnProgram(id, argv, niceness, { cwd, env, stdio: [stdin, ...(output === null ? [] : [output]), ...others] });
   } catch (error) {
     report({ id, error: (error as Error).message });
   } finally {
-    waiting.delete(id);
+    acceptances.delete(id);
     for (const socket of sockets) socket.destroy();
     if (output !== null) closeSync(output);
   }
 }
 
-type Options = Pick<SpawnOptions, "cwd" | "env" | "stdio">;
-
-function run(id: string, [program = "", ...programArguments]: readonly string[], priority: number, options: Options): void {
+function spawnProgram(id: string, [program = "", ...args]: readonly string[], niceness: number, options: SpawnOptions): void {
   // A separate process group, so that a signal reaches all its processes.
-  const child = spawn(program, programArguments, { ...options, detached: true });
+  const child = spawn(program, args, { ...options, detached: true });
   child.once("error", ({ message }) => report({ id, error: message }));
   const { pid } = child;
   if (pid === undefined) return;
-  if (priority !== 0) setPriority(pid, priority);
   groups.add(pid);
   child.once("exit", (code, signal) => {
     groups.delete(pid);
     report({ id, code, signal });
   });
+  if (niceness !== 0) setPriority(pid, Math.min(getPriority() + niceness, MAX_NICENESS));
   report({ id, pid });
 }
 
-/** Connects a socket and names it. It is read only to learn that Bridge closes it. */
-function connect(listener: string, name: string, reject: () => void): Socket {
-  const socket = createConnection(listener);
+/** Connects a socket and sends its token. Reading from it detects that Bridge has closed it. */
+function connect(address: string, token: string, reject: () => void): Socket {
+  const socket = createConnection(address);
   socket.on("error", reject);
   socket.on("close", reject);
   socket.resume();
-  socket.write(name);
+  socket.write(token);
   return socket;
 }
 
-function report(text: StarterReport): void {
-  // If it fails, Bridge has ended, and so does this process.
-  process.send?.(text, () => {});
+function report(message: StarterReport): void {
+  // A failed send means that Bridge has ended. Then `disconnect` follows.
+  process.send?.(message, () => {});
 }

@@ -36,9 +36,9 @@ export const PROCESS_LIMITS = {
 export const JSON_OUTPUT_LIMITS = { ...PROCESS_LIMITS, stdoutBytes: 8 * PROCESS_LIMITS.stdoutBytes } as const;
 type ProcessLimits = { readonly [Name in keyof typeof PROCESS_LIMITS]: number };
 
-/** The default of `nice`. */
-const LOW_PRIORITY = 10;
-/** Without `/proc`, the process that starts programs cannot open a file without a name. */
+/** The increment of `nice` by default. */
+const BACKGROUND_NICENESS = 10;
+/** The starter opens the output file through `/proc`, because the file has no name. */
 const CAN_SHARE_FILES = existsSync("/proc/self/fd");
 
 /** The program to run, and the task that it runs for. */
@@ -71,14 +71,15 @@ export interface ProcessOptions {
   onChunkEnd?: (() => void) | undefined;
   /**
    * Where the program writes its output. Default: "pipe". If a program exits before its pipe is read, output is lost; output in a file is
-   * not. The file can exceed the limit by the amount that the program writes between two reads.
+   * not. The file can exceed the limit by the amount that the program writes between two reads. Without `/proc`, "file" is the same as
+   * "pipe".
    */
   stdout?: "pipe" | "file";
   /**
-   * Whether it is a program of Bridge such as git, whose descendants end with it. Then nothing searches for descendants, unless it is
-   * stopped, and programs of tasks take precedence over it. Default: false.
+   * Set for programs of Bridge itself, such as git, whose descendants end with them. They have a lower priority, and Bridge searches for
+   * their descendants only if it has stopped the program. Default: false.
    */
-  isTrusted?: boolean;
+  isBridgeProgram?: boolean;
   /** Stops the process and all its descendants when aborted. */
   signal: AbortSignal;
   limits?: Partial<ProcessLimits>;
@@ -122,9 +123,9 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
 }
 
 async function runWithOutput(file: OutputFile | null, options: ProcessOptions): Promise<ProcessEnd> {
-  const { taskId, tmp, home, isTrusted = false, signal } = options;
+  const { taskId, tmp, home, isBridgeProgram = false, signal } = options;
   const limits: ProcessLimits = { ...PROCESS_LIMITS, ...options.limits };
-  const { argv, label } = isTrusted ? { argv: options.argv, label: null } : await labelCommand(options);
+  const { argv, label } = isBridgeProgram ? { argv: options.argv, label: null } : await labelCommand(options);
   const { program, spawnError } = await start({ ...options, argv }, file?.path ?? null);
   if (program === null) return { ...createProcessEnd(options), spawnError };
 
@@ -147,7 +148,7 @@ async function runWithOutput(file: OutputFile | null, options: ProcessOptions): 
   signal.removeEventListener("abort", abort);
   // A descendant that left the process group may hold the pipes open, so the wait for the end of the output is limited.
   const sweepDescendants = async (): Promise<Sweep> => {
-    if (isTrusted && !stopper.isStopped()) return { killed: 0, left: 0 };
+    if (isBridgeProgram && !stopper.isStopped()) return { killed: 0, left: 0 };
     // When the first process of a sandbox ends, the kernel kills all others.
     if (isSandboxed) return await waitForSandbox(program.pid);
     return await sweepTask({ taskId, tmp, home, label, graceMs: stopper.remainingGraceMs() });
@@ -181,7 +182,7 @@ async function start(
       cwd,
       env: { ...(sandbox === null ? env : createSandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
       outputFile,
-      priority: options.isTrusted === true ? LOW_PRIORITY : 0,
+      niceness: options.isBridgeProgram === true ? BACKGROUND_NICENESS : 0,
     });
     return { program, spawnError: null };
   } catch (error) {

@@ -8,7 +8,7 @@ import { startProgram } from "../../../../adapters/shared/process/program-starte
 import { isAlive } from "../../../support/is-alive.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
-const start = (...argv: string[]) => startProgram({ argv, cwd: "/", env: { PATH: "/usr/bin:/bin" }, outputFile: null, priority: 0 });
+const start = (...argv: string[]) => startProgram({ argv, cwd: "/", env: { PATH: "/usr/bin:/bin" }, outputFile: null, niceness: 0 });
 
 /** Starts programs in another process. */
 async function startOther(...command: string[]) {
@@ -32,7 +32,7 @@ function findStarter(parent: number): number {
   return Number(readdirSync("/proc").find((name) => /^\d+$/.test(name) && isStarter(name)));
 }
 
-test("programs end if the process that started them is killed, and the next program starts", async () => {
+test("programs are killed when the starter is killed, and a new starter starts the next program", async () => {
   const running = await start("sleep", "60");
   const starter = findStarter(process.pid);
   process.kill(starter, "SIGKILL");
@@ -45,16 +45,16 @@ test("programs end if the process that started them is killed, and the next prog
   expect(findStarter(process.pid)).not.toBe(starter);
 });
 
-test("a start that was requested from a killed process is rejected with the reason", async () => {
+test("a start that the starter has not carried out is rejected when the starter is killed", async () => {
   const first = await start("true");
   await first.exited;
   process.kill(findStarter(process.pid), "SIGSTOP");
   const requested = start("true");
   process.kill(findStarter(process.pid), "SIGKILL");
-  await expect(requested).rejects.toThrow("The process that starts programs failed: it ended with SIGKILL");
+  await expect(requested).rejects.toThrow("The process that starts programs has ended (SIGKILL). Dispatch the task again.");
 });
 
-test("no program outlives a Bridge that is killed", async () => {
+test("the starter and its programs end when Bridge is killed", async () => {
   const { child, lines } = await startOther("linger");
   const [line] = (await once(lines, "line")) as [string];
   const pid = Number(/^ready (\d+)$/.exec(line)?.[1]);
@@ -64,9 +64,9 @@ test("no program outlives a Bridge that is killed", async () => {
   await expect.poll(() => [pid, starter].map(isAlive)).toEqual([false, false]);
 });
 
-test("a program that gets no sockets, because Bridge has no file descriptors left, is reported, and later ones start", async () => {
+test("a start fails with an error when Bridge has no file descriptors left, and later starts succeed", async () => {
   const { lines } = await startOther("prlimit", "--nofile=64", "--", "without-descriptors");
   const printed: string[] = [];
   for await (const line of lines) printed.push(line);
-  expect(printed).toEqual(["before", expect.stringMatching(/EMFILE|cannot open more sockets/), "after"]);
+  expect(printed).toEqual(["before", expect.stringMatching(/EMFILE|limit of open files/), "after"]);
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import path from "node:path";
 import type { Writable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -241,19 +241,17 @@ describe("descendants that move to another session", () => {
   });
 });
 
-describe("a trusted program", () => {
-  test("a trusted program has a low priority, and no search for its descendants follows", async () => {
-    const { end, lines } = await run("low-priority", {
-      isTrusted: true,
-      argv: ["/bin/sh", "-c", 'until [ "$(nice)" = 10 ]; do :; done; exec nice'],
-    });
-    expect(lines).toEqual([["10", true]]);
-    expect(end).toMatchObject({ exitCode: 0, orphansKilled: 0, orphansLeft: 0 });
+describe("a program of Bridge itself", () => {
+  test("a program of Bridge itself has a lower priority than Bridge", async () => {
+    const niceness = getPriority() + 10;
+    const script = `until [ "$(nice)" = ${niceness} ]; do :; done; exec nice`;
+    const { lines } = await run("background", { isBridgeProgram: true, argv: ["/bin/sh", "-c", script] });
+    expect(lines).toEqual([[String(niceness), true]]);
   });
 
-  test("a trusted program that is stopped leaves no descendant", async () => {
+  test("a program of Bridge itself that is stopped leaves no descendant", async () => {
     const argv = ["/bin/sh", "-c", "setsid sleep 60 & echo ready $!; echo ready $$; wait"];
-    const { end, pids } = await runAndAbort("stopped", { isTrusted: true, argv }, 2);
+    const { end, pids } = await runAndAbort("stopped", { isBridgeProgram: true, argv }, 2);
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
   });
