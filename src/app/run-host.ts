@@ -11,11 +11,11 @@ const KILL_AFTER_MS = 2000;
 /** Creates the function that starts programs of Bridge itself, outside of the sandbox. `tmpRoot` is cleared at each start of Bridge. */
 export const createRunHost =
   ({ environment, tmpRoot }: { environment: Environment; tmpRoot: string }): RunHost =>
-  async ({ argv, env, input, stdoutBytes, signal }) => {
+  async ({ argv, env, input, stdoutBytes, signal, leavesProcesses = false }) => {
     const { toBuffer, ...listeners } = collectStdout();
     const tmp = path.join(tmpRoot, "host");
     const end = await runProcess({
-      ...{ isBridgeProgram: true, argv, signal, input, tmp, sandbox: null, workspace: tmp, cwd: path.parse(tmpRoot).root },
+      ...{ isBridgeProgram: !leavesProcesses, argv, signal, input, tmp, sandbox: null, workspace: tmp, cwd: path.parse(tmpRoot).root },
       // Its descendants are found by this marker, so it is unique.
       taskId: `host-${randomUUID()}`,
       encoding: "latin1",

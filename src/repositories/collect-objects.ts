@@ -24,7 +24,7 @@ export async function collectObjects(git: HostGit, repository: string, hasRemove
   const collectedAt = (await nullIfAbsent(stat(collected)))?.mtimeMs ?? 0;
   const isDue = removedAt !== undefined && startedAt - collectedAt > DAY_MS;
   const mode = isDue ? [] : ["--auto"];
-  const argv = ["-c", "gc.auto=6700", "gc", ...mode, "--quiet", `--prune=${KEEP_UNREFERENCED}`];
+  const argv = ["-c", "gc.auto=6700", "-c", "gc.autoDetach=false", "gc", ...mode, "--quiet", `--prune=${KEEP_UNREFERENCED}`];
   await git.store(repository, argv, { signal, ms: COLLECT_MS });
   if (!isDue) return;
   await writeFile(collected, "");

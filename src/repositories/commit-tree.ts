@@ -121,8 +121,16 @@ const createReader =
   async (args) =>
     requireOutput(await git(args)).trim();
 
-function requireOutput(end: GitEnd): string {
+/** Returns how a program ended by itself. A program that was killed has not done its work. */
+function requireExit(end: GitEnd): GitEnd {
   if (end.aborted) throw createTimeout();
+  if (end.exitCode === null && end.spawnError === null && end.limit === null)
+    throw new GitFault("A program that stores the changes was killed.", null);
+  return end;
+}
+
+function requireOutput(end: GitEnd): string {
+  requireExit(end);
   if (end.exitCode !== 0 || end.limit !== null)
     throw new GitFault(describeOutput(end.stderr) || `git failed with exit code ${end.exitCode}.`, end.exitCode);
   return end.stdout.toString();
@@ -130,11 +138,7 @@ function requireOutput(end: GitEnd): string {
 
 /** git stops at a file whose bytes are not in the encoding that an attribute names. Then it adds the files without this attribute. */
 async function addFiles(gitDirectory: string, { git }: IsolatedGit): Promise<GitEnd> {
-  const add = async (): Promise<GitEnd> => {
-    const end = await git(["add", "--all", "--ignore-errors", "--", "."]);
-    if (end.aborted) throw createTimeout();
-    return end;
-  };
+  const add = async (): Promise<GitEnd> => requireExit(await git(["add", "--all", "--ignore-errors", "--", "."]));
   const added = await add();
   if (added.exitCode !== EXIT_FATAL) return added;
   await writeFile(path.join(gitDirectory, "info/attributes"), "* !working-tree-encoding\n");
@@ -142,11 +146,11 @@ async function addFiles(gitDirectory: string, { git }: IsolatedGit): Promise<Git
 }
 
 /** Changes a directory before find opens it, so each has its own chmod. `$0` is the tree. */
-const MAKE_READABLE = String.raw`exec find "$0" -type d ! -perm -700 -exec chmod u+rwx {} \; -o -type f ! -perm -400 -exec chmod u+r {} +`;
+const MAKE_READABLE = String.raw`exec nice find "$0" -type d ! -perm -700 -exec chmod u+rwx {} \; -o -type f ! -perm -400 -exec chmod u+r {} +`;
 
 /** Lets Bridge read files and directories from which a task has removed the permission. The new permissions are not part of commits. */
 async function makeReadable(tree: string, { run }: IsolatedGit): Promise<void> {
-  if ((await run(["/bin/sh", "-c", MAKE_READABLE, tree])).aborted) throw createTimeout();
+  requireExit(await run(["/bin/sh", "-c", MAKE_READABLE, tree]));
 }
 
 /**
@@ -182,8 +186,8 @@ async function replaceByDirectory(tree: string, parents: readonly string[], name
  */
 const REMOVE_OBSTACLES = String.raw`case ":$PATH:" in *:[!/]*) PATH=/usr/local/bin:/usr/bin:/bin;; esac
 cd "$0" || exit
-find . -mindepth 2 -name .git -prune -execdir mv -- {} "$1" \; -o -path './.git/*' ! -type f ! -type d -execdir rm -f -- {} \;
-exec find . -mindepth 2 \( -name .git -o -path './.git/*' ! -type f ! -type d \) -print -quit`;
+nice find . -mindepth 2 -name .git -prune -execdir mv -- {} "$1" \; -o -path './.git/*' ! -type f ! -type d -execdir rm -f -- {} \;
+exec nice find . -mindepth 2 \( -name .git -o -path './.git/*' ! -type f ! -type d \) -print -quit`;
 
 /**
  * Renames repositories inside of a tree, so that git adds their files instead of a reference to a commit that would be lost. Removes files
@@ -191,8 +195,7 @@ exec find . -mindepth 2 \( -name .git -o -path './.git/*' ! -type f ! -type d \)
  */
 async function removeObstacles(tree: string, { run }: IsolatedGit): Promise<void> {
   // Its exit code also reports directories that it cannot read, which git reports again.
-  const end = await run(["/bin/sh", "-c", REMOVE_OBSTACLES, tree, `${NESTED_PREFIX}${randomUUID()}`]);
-  if (end.aborted) throw createTimeout();
+  const end = requireExit(await run(["/bin/sh", "-c", REMOVE_OBSTACLES, tree, `${NESTED_PREFIX}${randomUUID()}`]));
   if (end.spawnError === null && end.exitCode !== EXIT_NOT_FOUND && end.stdout.length === 0) return;
   throw new GitFault(`Repositories inside of the work tree cannot be renamed: ${describeOutput(`${end.stdout}\n${end.stderr}`)}`, null);
 }
@@ -215,8 +218,7 @@ async function releaseSubmodules(tree: string, scratch: string, { git, run }: Is
   if (entries.length === 0) return;
   const names = entries.slice(0, MAX_SUBMODULES).map((entry) => `${entry.slice(entry.indexOf("\t") + 1)}\0`);
   await writeFile(list, names.join(""), "latin1");
-  const { aborted, stdout } = await run(["/bin/sh", "-c", LIST_RELEASED, tree, list]);
-  if (aborted) throw createTimeout();
+  const { stdout } = requireExit(await run(["/bin/sh", "-c", LIST_RELEASED, tree, list]));
   if (stdout.length === 0) return;
   await writeFile(list, stdout);
   requireOutput(await git(["update-index", "--force-remove", "-z", "--stdin"], { from: list, to: "/dev/null" }));
@@ -224,7 +226,7 @@ async function releaseSubmodules(tree: string, scratch: string, { git, run }: Is
 
 /** Returns the commit of HEAD and its tree. If HEAD is broken, returns the base. */
 async function findParent(ownGit: string | null, baseCommit: string, { git }: IsolatedGit): Promise<{ commit: string; tree: string }> {
-  const findTree = (commit: string): Promise<GitEnd> => git(["rev-parse", "--verify", `${commit}^{tree}`]);
+  const findTree = async (commit: string): Promise<GitEnd> => requireExit(await git(["rev-parse", "--verify", `${commit}^{tree}`]));
   const head = ownGit === null ? null : readHead(ownGit);
   if (head !== null && head.length === baseCommit.length) {
     const { exitCode, stdout } = await findTree(head);
@@ -257,15 +259,16 @@ async function findOthers(
   await mkdir(path.join(view, "refs"), { recursive: true });
   const workTree = path.dirname(ownGit);
   const { git } = createIsolatedGit({ runGit, workspace: workTree, workTree, gitDirectory: view, scratch, signal, limits: TREE_LIMITS });
-  const listed = await git(["for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash"]);
-  const stashes = await git(["rev-list", "--walk-reflogs", `--max-count=${MAX_STASHES}`, "refs/stash", "--"]);
+  const listed = requireExit(await git(["for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash"]));
+  // It fails if there is no stash.
+  const stashes = requireExit(await git(["rev-list", "--walk-reflogs", `--max-count=${MAX_STASHES}`, "refs/stash", "--"]));
   if (listed.exitCode !== 0) return { others: [], fault: describeDamage(listed) };
   const found = `${listed.stdout}\n${stashes.stdout}`
     .split("\n")
     .filter((line) => COMMIT.test(line) && line !== head && line !== baseCommit);
   const tips = [...new Set(found)].slice(0, MAX_OTHERS);
   if (tips.length === 0) return { others: [] };
-  const listing = await isolated.git(["rev-list", "--ignore-missing", ...tips, `^${head}`, `^${baseCommit}`, "--"]);
+  const listing = requireExit(await isolated.git(["rev-list", "--ignore-missing", ...tips, `^${head}`, `^${baseCommit}`, "--"]));
   if (listing.exitCode !== 0 || listing.limit !== null) return { others: [], fault: describeDamage(listing) };
   const isNew = new Set(listing.stdout.toString().split("\n"));
   return { others: tips.filter((tip) => isNew.has(tip)) };

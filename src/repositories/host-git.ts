@@ -6,6 +6,8 @@ import type { Repository } from "./repository.ts";
 
 /** Starts a program of Bridge itself, outside of the sandbox. */
 export type RunHost = (options: {
+  /** Whether Bridge searches for processes that outlive it. Default: only if Bridge has stopped it. */
+  leavesProcesses?: boolean;
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
   input: string;
@@ -65,11 +67,13 @@ export function createHostGit({
 }) {
   const userVariables = selectUserVariables(environment);
 
-  async function run(argv: readonly string[], env: Readonly<Record<string, string>>, call: GitCall): Promise<GitEnd> {
+  type Start = Pick<Parameters<RunHost>[0], "argv" | "env" | "leavesProcesses">;
+
+  async function run(start: Start, call: GitCall): Promise<GitEnd> {
     const { signal, ms = DEFAULT_MS, input = "", stdoutBytes = DEFAULT_STDOUT_BYTES } = call;
     const timeout = AbortSignal.timeout(ms);
     const limited = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-    const end = await runHost({ argv, env, input, stdoutBytes, signal: limited });
+    const end = await runHost({ ...start, input, stdoutBytes, signal: limited });
     signal?.throwIfAborted();
     if (end.aborted) throw new GitFault(`git did not end within ${ms / 1000} s.`, null);
     rejectMissingGit(end);
@@ -79,11 +83,8 @@ export function createHostGit({
   function runInStore(gitDirectory: string, args: readonly string[], call: GitCall = {}): Promise<GitEnd> {
     const [script, first] = call.inputFile === undefined ? [START_GIT, []] : [`exec <"$1"; shift; ${START_GIT}`, [call.inputFile]];
     const settings = [...createGitSettings(FILE_BYTES), ...DURABLE];
-    return run(
-      ["/bin/sh", "-c", script, String(MEMORY_KIB), ...first, ...settings, ...args],
-      { ...createGitEnvironment(gitDirectory, null), ...call.variables },
-      call,
-    );
+    const argv = ["/bin/sh", "-c", script, String(MEMORY_KIB), ...first, ...settings, ...args];
+    return run({ argv, env: { ...createGitEnvironment(gitDirectory, null), ...call.variables } }, call);
   }
 
   return {
@@ -109,7 +110,9 @@ export function createHostGit({
       };
       // The path or the URL of the source is only for the operator.
       const hide = (text: string): string => paths.hide(withoutCredentials(text).replaceAll(withoutCredentials(source), name));
-      return requireSuccess(await run(["git", ...SOURCE_SETTINGS, ...args], env, call), hide).stdout;
+      // The user's configuration can make git and ssh start daemons.
+      const start = { argv: ["git", ...SOURCE_SETTINGS, ...args], env, leavesProcesses: true };
+      return requireSuccess(await run(start, call), hide).stdout;
     },
   };
 }

@@ -53,16 +53,6 @@ export function createTenantCommits({ paths, git }: { paths: RepositoryPaths; gi
     return repository;
   }
 
-  /** Adds the objects of a file, which a task has written: checks each of them, and that no other one is missing. */
-  async function addObjects(
-    repository: string,
-    pack: string,
-    { base, tips, signal }: { base: string; tips: readonly string[]; signal: AbortSignal },
-  ): Promise<void> {
-    await git.store(repository, ["index-pack", "--stdin", "--fix-thin", "--strict"], { signal, ms: STORE_MS, inputFile: pack });
-    await git.store(repository, ["rev-list", "--objects", "--quiet", ...tips, "--not", base], { signal, ms: STORE_MS });
-  }
-
   return {
     /** Keeps the base of a task, so that its objects stay. */
     async pinBase(task: TreeTask, commit: string): Promise<void> {
@@ -78,7 +68,7 @@ export function createTenantCommits({ paths, git }: { paths: RepositoryPaths; gi
       const repository = await ensureRepository(task, task.baseCommit);
       const references = referencesOf(task);
       return await turns.take(repository, async () => {
-        if (pack !== null) await addObjects(repository, pack, { base: task.baseCommit, tips: [head, ...others], signal });
+        if (pack !== null) await addObjects(git, repository, pack, { base: task.baseCommit, tips: [head, ...others], signal });
         const update = [
           // Set at the start, too. A repository that was deleted meanwhile is new.
           `update ${references}/base ${task.baseCommit}`,
@@ -133,6 +123,17 @@ export function createTenantCommits({ paths, git }: { paths: RepositoryPaths; gi
       }
     },
   };
+}
+
+/** Adds the objects of a file, which a task has written: checks each of them, and that no other one is missing. */
+async function addObjects(
+  git: HostGit,
+  repository: string,
+  pack: string,
+  { base, tips, signal }: { base: string; tips: readonly string[]; signal: AbortSignal },
+): Promise<void> {
+  await git.store(repository, ["index-pack", "--stdin", "--fix-thin", "--strict"], { signal, ms: STORE_MS, inputFile: pack });
+  await git.store(repository, ["rev-list", "--objects", "--quiet", ...tips, "--not", base], { signal, ms: STORE_MS });
 }
 
 /** Returns where the branch of a task is, null if there is none, or why the task cannot move it: another task has continued it. */

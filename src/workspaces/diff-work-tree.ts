@@ -126,7 +126,7 @@ async function listKnown(files: readonly string[], git: (args: readonly string[]
  * Prints pipes and devices, and what is neither a file nor a directory in the objects. Then prints each `.git` below the work tree that
  * names another directory as a repository, with a slash at its end. `$0` is the work tree. A host without `find` has no such check.
  */
-const LIST_OBSTACLES = String.raw`cd "$0" && exec find . \( -type p -o -type c -o -type b -o -path './.git/objects/*' ! -type f ! -type d \) -print0 \
+const LIST_OBSTACLES = String.raw`cd "$0" && exec nice find . \( -type p -o -type c -o -type b -o -path './.git/objects/*' ! -type f ! -type d \) -print0 \
   -o -path './*/.git' ! -type d -exec printf '%s/\0' {} + 2>/dev/null`;
 
 /**

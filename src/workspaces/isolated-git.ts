@@ -75,14 +75,15 @@ export function createIsolatedGit({ runGit, workspace, workTree, gitDirectory, s
   };
 }
 
-/** Limits the address space where the system can, and starts git. `$0` is the limit in KiB. */
-export const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec git "$@"';
+/** Limits the address space where the system can, and starts git after the programs of tasks. `$0` is the limit in KiB. */
+export const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec nice git "$@"';
 const EXIT_NOT_FOUND = 127;
 
 /** Throws BridgeError: not_supported, if git could not be started. */
 export function rejectMissingGit({ spawnError, exitCode }: Pick<GitEnd, "spawnError" | "exitCode">): void {
-  if (spawnError !== null || exitCode === EXIT_NOT_FOUND)
+  if (exitCode === EXIT_NOT_FOUND || spawnError?.includes("ENOENT") === true)
     throw new BridgeError("not_supported", "Bridge cannot run git on this host. Install git, and put it on the PATH of Bridge.");
+  if (spawnError !== null) throw new BridgeError("not_supported", `Bridge cannot start git: ${spawnError}`);
 }
 
 /** Options of git for a diff that does not depend on the configuration of a repository, and runs no program. */

@@ -58,6 +58,10 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
     calls: ["open", "unlink"],
     because: "a new file directly in TMPDIR, with O_EXCL, which follows no link; a task cannot replace TMPDIR itself",
   },
+  "adapters/shared/process/private-sockets.ts": {
+    calls: ["openSync", "unlinkSync"],
+    because: "a new socket in an open directory, whose name is removed before anything else runs",
+  },
   "adapters/shared/process/program-starter-process.ts": {
     calls: ["openSync"],
     because: "the file of output-file.ts, through the descriptor that Bridge has open",

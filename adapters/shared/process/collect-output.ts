@@ -1,4 +1,5 @@
 import { AsyncResource } from "node:async_hooks";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { createLineSplitter, type LineEncoding, type LineListener, type LongLineListener } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
@@ -37,6 +38,11 @@ interface CollectOptions {
   /** Stops the process when it exceeds a limit, or a listener throws. */
   stop(): void;
 }
+
+/** A short program can end before its output is read. */
+const waitForClose = async (pipe: Readable): Promise<void> => {
+  if (!pipe.closed) await once(pipe, "close");
+};
 
 /** Reads the lines of stdout and the end of stderr, within limits. `close()` stops reading even if a process still holds a pipe open. */
 export function collectOutput(
@@ -101,7 +107,7 @@ export function collectOutput(
   const pipes = [stdout, stderr].filter((stream) => stream !== null);
   return {
     guard,
-    pipesEnded: Promise.all(pipes.map((pipe) => new Promise((resolve) => pipe.once("close", resolve)))),
+    pipesEnded: Promise.all(pipes.map(waitForClose)),
     async close() {
       // In each turn of the event loop, timers run before reads, so further turns are needed to read the rest of the pipes.
       for (let turn = 0, bytesBefore = -1; turn < LAST_TURNS && bytesBefore !== stdoutBytes; turn += 1) {

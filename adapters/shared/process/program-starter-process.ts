@@ -5,9 +5,20 @@
 import { type SpawnOptions, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
-import { getPriority, setPriority } from "node:os";
-import type { ProgramStart } from "./program-starter.ts";
 import { signalGroup } from "./signal-group.ts";
+
+/** A program to start. */
+export interface ProgramStart {
+  /** The program and its arguments. Started without a shell. */
+  argv: readonly string[];
+  cwd: string;
+  /** Its directory for temporary files, in which the address of the starter is created if this is its first program. */
+  tmp: string;
+  /** The whole environment. */
+  env: Readonly<Record<string, string>>;
+  /** The path of the file that stdout is appended to; null: a socket. */
+  outputFile: string | null;
+}
 
 /** A message from Bridge: a program to start, or the confirmation that Bridge has accepted all sockets of that program. */
 export type StarterRequest = { id: string } & (RequestedStart | { accepted: true });
@@ -19,9 +30,6 @@ interface RequestedStart extends ProgramStart {
 
 /** A message to Bridge: a program has started, could not be started, or has exited. */
 export type StarterReport = { id: string } & ({ pid: number } | { error: string } | { code: number | null; signal: NodeJS.Signals | null });
-
-/** The lowest priority. */
-const MAX_NICENESS = 19;
 
 /** Called with whether Bridge has accepted the sockets of a program. */
 const acceptances = new Map<string, (isAccepted: boolean) => void>();
@@ -39,7 +47,7 @@ process.on("disconnect", () => {
 // A service manager may send SIGTERM to all processes of a service. Bridge decides when programs end.
 process.on("SIGTERM", () => {});
 
-async function start({ id, address, argv, cwd, env, outputFile, niceness }: StarterRequest & RequestedStart): Promise<void> {
+async function start({ id, address, argv, cwd, env, outputFile }: StarterRequest & RequestedStart): Promise<void> {
   const sockets: Socket[] = [];
   let output: number | null = null;
   try {
@@ -50,7 +58,7 @@ async function start({ id, address, argv, cwd, env, outputFile, niceness }: Star
       throw new Error(`spawn ${argv[0]}: the connection to Bridge was closed. Check its limit of open files (ulimit -n).`);
     const [stdin, ...others] = sockets as [Socket, ...Socket[]];
     output = outputFile === null ? null : openSync(outputFile, "a");
-    spawnProgram(id, argv, niceness, { cwd, env, stdio: [stdin, ...(output === null ? [] : [output]), ...others] });
+    spawnProgram(id, argv, { cwd, env, stdio: [stdin, ...(output === null ? [] : [output]), ...others] });
   } catch (error) {
     report({ id, error: (error as Error).message });
   } finally {
@@ -60,7 +68,7 @@ async function start({ id, address, argv, cwd, env, outputFile, niceness }: Star
   }
 }
 
-function spawnProgram(id: string, [program = "", ...args]: readonly string[], niceness: number, options: SpawnOptions): void {
+function spawnProgram(id: string, [program = "", ...args]: readonly string[], options: SpawnOptions): void {
   // A separate process group, so that a signal reaches all its processes.
   const child = spawn(program, args, { ...options, detached: true });
   child.once("error", ({ message }) => report({ id, error: message }));
@@ -71,7 +79,6 @@ function spawnProgram(id: string, [program = "", ...args]: readonly string[], ni
     groups.delete(pid);
     report({ id, code, signal });
   });
-  if (niceness !== 0) setPriority(pid, Math.min(getPriority() + niceness, MAX_NICENESS));
   report({ id, pid });
 }
 

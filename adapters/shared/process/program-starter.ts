@@ -3,22 +3,9 @@ import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import path from "node:path";
-import type { StarterReport, StarterRequest } from "./program-starter-process.ts";
+import { acceptPrivateSockets } from "./private-sockets.ts";
+import type { ProgramStart, StarterReport, StarterRequest } from "./program-starter-process.ts";
 import { signalGroup } from "./signal-group.ts";
-import { acceptTokenSockets } from "./token-sockets.ts";
-
-/** A program to start. */
-export interface ProgramStart {
-  /** The program and its arguments. Started without a shell. */
-  argv: readonly string[];
-  cwd: string;
-  /** The whole environment. */
-  env: Readonly<Record<string, string>>;
-  /** The path of the file that stdout is appended to; null: a socket. */
-  outputFile: string | null;
-  /** Its niceness relative to that of Bridge: 0 is the same priority. */
-  niceness: number;
-}
 
 /** A running program, in a separate process group. */
 export interface StartedProgram {
@@ -44,6 +31,8 @@ interface PendingProgram {
   pid: number | null;
 }
 
+/** Each start opens three sockets, and the starter connects those of many starts in one turn. */
+const MAX_STARTING = 32;
 /** The length of `randomUUID`, and one digit for the descriptor. */
 const TOKEN_BYTES = 37;
 
@@ -56,101 +45,136 @@ let current: ReturnType<typeof forkStarter> | null = null;
  * Starts a program from a small separate process. Node starts programs by `fork`, which copies the page tables of the process and blocks
  * its event loop meanwhile. Rejects if the program cannot be started, such as `spawn program ENOENT`, or if the starter process fails.
  */
-export function startProgram(start: ProgramStart): Promise<StartedProgram> {
+export async function startProgram(program: ProgramStart): Promise<StartedProgram> {
   const clearStarter = (): void => {
     current = null;
   };
-  current ??= runOutside(() => forkStarter(clearStarter));
-  return current.start(start);
+  current ??= runOutside(() => forkStarter(program.tmp, clearStarter));
+  return await current.start(program);
 }
 
-function forkStarter(onEnd: () => void) {
-  const entries = new Map<string, PendingProgram>();
-  const script = path.join(import.meta.dirname, `program-starter-process${path.extname(import.meta.filename)}`);
-  // The starter gets no environment variables, because they contain secrets. It gets a separate session, so that Ctrl+C does not end it
-  // before the programs.
-  const starter = fork(script, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"], detached: true });
-  const { address, close } = acceptTokenSockets(TOKEN_BYTES, { onSocket: addSocket, onError: rejectStarts });
+function forkStarter(directory: string, onEnd: () => void) {
+  const programs = new Map<string, PendingProgram>();
+  const waiting: StarterRequest[] = [];
+  let startingCount = 0;
+  let isOver = false;
+  const { address, close } = acceptPrivateSockets(directory, TOKEN_BYTES, { onSocket: addSocket, onError: ({ message }) => fail(message) });
+  const { starter, setReferenced, send } = forkProcess();
   starter.on("message", handle);
-  starter.on("error", ({ message }) => handleEnd(message));
-  starter.once("exit", (code, signal) => handleEnd(signal ?? `exit code ${code}`));
-  // Bridge can end while no program runs.
-  starter.unref();
-  starter.channel?.unref();
+  starter.on("error", ({ message }) => fail(message));
+  starter.once("exit", (code, signal) => fail(signal ?? `exit code ${code}`));
 
-  // A failed send means that the starter has ended. Then `handleEnd` rejects all starts.
-  const send = (request: StarterRequest): void => void starter.send(request, () => {});
+  function sendWaiting(): void {
+    for (; startingCount < MAX_STARTING && waiting.length > 0; startingCount += 1) send(waiting.shift() as StarterRequest);
+  }
 
   function addSocket(token: string, socket: Socket): void {
     const id = token.slice(0, -1);
-    const entry = entries.get(id);
-    if (entry === undefined) {
+    const program = programs.get(id);
+    if (program === undefined) {
       socket.destroy();
       return;
     }
-    entry.sockets.set(Number(token.at(-1)), socket);
-    if (entry.sockets.size === entry.socketCount) send({ id, accepted: true });
+    program.sockets.set(Number(token.at(-1)), socket);
+    if (program.sockets.size === program.socketCount) send({ id, accepted: true });
   }
 
   function handle(report: StarterReport): void {
     const { id } = report;
-    const entry = entries.get(id);
-    if (entry === undefined) return;
-    if ("error" in report) reject(id, entry, new Error(report.error));
-    else if ("pid" in report) resolveStart(entry, report.pid);
-    else finish(id, entry, [report.code, report.signal]);
+    const program = programs.get(id);
+    if (program === undefined) return;
+    if ("code" in report) {
+      finish(id, program, [report.code, report.signal]);
+      return;
+    }
+    startingCount -= 1;
+    sendWaiting();
+    if ("error" in report) reject(id, program, report.error);
+    else resolveStart(program, report.pid);
   }
 
   function remove(id: string): void {
-    entries.delete(id);
-    if (entries.size === 0) starter.channel?.unref();
+    programs.delete(id);
+    if (programs.size === 0) setReferenced(false);
   }
 
-  function reject(id: string, { started, sockets }: PendingProgram, error: Error): void {
+  function reject(id: string, { started, sockets }: PendingProgram, reason: string): void {
     remove(id);
     for (const socket of sockets.values()) socket.destroy();
-    started.reject(error);
+    started.reject(new Error(reason));
   }
 
   function finish(id: string, { exited, sockets }: PendingProgram, exit: ProgramExit): void {
     remove(id);
-    // As Node does for its own child processes: no process may read stdin any more.
+    // As Node does for its own child processes: the program does not read stdin any more.
     sockets.get(0)?.destroy();
     exited.resolve(exit);
   }
 
-  function rejectStarts(error: Error): void {
-    for (const [id, entry] of entries) if (entry.pid === null) reject(id, entry, error);
-  }
-
-  function handleEnd(reason: string): void {
-    close();
+  function fail(reason: string): void {
+    if (isOver) return;
+    isOver = true;
     onEnd();
-    rejectStarts(new Error(`The process that starts programs has ended (${reason}). Dispatch the task again.`));
-    // Without the starter, Bridge cannot learn the exit of these programs.
-    for (const [id, entry] of entries) {
-      signalGroup(entry.pid as number, "SIGKILL");
-      finish(id, entry, [null, "SIGKILL"]);
+    close();
+    starter.kill("SIGKILL");
+    for (const [id, program] of programs) {
+      if (program.pid === null) reject(id, program, `The process that starts programs has failed (${reason}). Dispatch the task again.`);
+      else {
+        // Without the starter, Bridge cannot learn the exit of the program.
+        signalGroup(program.pid, "SIGKILL");
+        finish(id, program, [null, "SIGKILL"]);
+      }
     }
   }
 
   return {
     start(program: ProgramStart): Promise<StartedProgram> {
       const id = randomUUID();
-      const entry: PendingProgram = {
+      const pending: PendingProgram = {
         ...{ started: Promise.withResolvers(), exited: Promise.withResolvers(), sockets: new Map(), pid: null },
         socketCount: program.outputFile === null ? 3 : 2,
       };
-      if (entries.size === 0) starter.channel?.ref();
-      entries.set(id, entry);
-      send({ id, address, ...program });
-      return entry.started.promise;
+      if (programs.size === 0) setReferenced(true);
+      programs.set(id, pending);
+      waiting.push({ id, address, ...program });
+      sendWaiting();
+      return pending.started.promise;
     },
   };
 }
 
-function resolveStart(entry: PendingProgram, pid: number): void {
-  entry.pid = pid;
-  const [stdin, stdout, stderr] = [0, 1, 2].map((descriptor) => entry.sockets.get(descriptor));
-  entry.started.resolve({ pid, stdin: stdin as Socket, stdout: stdout ?? null, stderr: stderr as Socket, exited: entry.exited.promise });
+function forkProcess() {
+  const script = path.join(import.meta.dirname, `program-starter-process${path.extname(import.meta.filename)}`);
+  // The starter gets no environment variables, because they contain secrets. It gets a separate session, so that Ctrl+C does not end it
+  // before the programs.
+  const starter = fork(script, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"], detached: true });
+
+  /** Bridge can end while no program runs. */
+  function setReferenced(isReferenced: boolean): void {
+    for (const handle of [starter, starter.channel])
+      if (isReferenced) handle?.ref();
+      else handle?.unref();
+  }
+
+  setReferenced(false);
+  return {
+    starter,
+    setReferenced,
+    /** Does nothing without a connection, because then the starter has ended. */
+    send(request: StarterRequest): void {
+      if (starter.connected) starter.send(request, () => {});
+    },
+  };
+}
+
+function resolveStart(program: PendingProgram, pid: number): void {
+  program.pid = pid;
+  const [stdin, stdout, stderr] = [0, 1, 2].map((descriptor) => program.sockets.get(descriptor));
+  program.started.resolve({
+    pid,
+    stdin: stdin as Socket,
+    stdout: stdout ?? null,
+    stderr: stderr as Socket,
+    exited: program.exited.promise,
+  });
 }

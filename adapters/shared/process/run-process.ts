@@ -36,8 +36,6 @@ export const PROCESS_LIMITS = {
 export const JSON_OUTPUT_LIMITS = { ...PROCESS_LIMITS, stdoutBytes: 8 * PROCESS_LIMITS.stdoutBytes } as const;
 type ProcessLimits = { readonly [Name in keyof typeof PROCESS_LIMITS]: number };
 
-/** The increment of `nice` by default. */
-const BACKGROUND_NICENESS = 10;
 /** The starter opens the output file through `/proc`, because the file has no name. */
 const CAN_SHARE_FILES = existsSync("/proc/self/fd");
 
@@ -76,8 +74,8 @@ export interface ProcessOptions {
    */
   stdout?: "pipe" | "file";
   /**
-   * Set for programs of Bridge itself, such as git, whose descendants end with them. They have a lower priority, and Bridge searches for
-   * their descendants only if it has stopped the program. Default: false.
+   * Set for programs of Bridge itself, such as git, whose descendants end with them. Bridge searches for descendants only if it has
+   * stopped the program. Default: false.
    */
   isBridgeProgram?: boolean;
   /** Stops the process and all its descendants when aborted. */
@@ -180,9 +178,9 @@ async function start(
     const program = await startProgram({
       argv: sandbox === null ? options.argv : createSandboxCommand(sandbox, options),
       cwd,
+      tmp,
       env: { ...(sandbox === null ? env : createSandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
       outputFile,
-      niceness: options.isBridgeProgram === true ? BACKGROUND_NICENESS : 0,
     });
     return { program, spawnError: null };
   } catch (error) {

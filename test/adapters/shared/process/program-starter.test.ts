@@ -1,14 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startProgram } from "../../../../adapters/shared/process/program-starter.ts";
 import { isAlive } from "../../../support/is-alive.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
-const start = (...argv: string[]) => startProgram({ argv, cwd: "/", env: { PATH: "/usr/bin:/bin" }, outputFile: null, niceness: 0 });
+let tmp: string;
+
+beforeAll(() => {
+  tmp = mkdtempSync(path.join(tmpdir(), "program-starter-"));
+});
+afterAll(() => rmSync(tmp, { recursive: true }));
+
+const start = (...argv: string[]) => startProgram({ argv, cwd: "/", tmp, env: { PATH: "/usr/bin:/bin" }, outputFile: null });
 
 /** Starts programs in another process. */
 async function startOther(...command: string[]) {
@@ -51,7 +59,7 @@ test("a start that the starter has not carried out is rejected when the starter 
   process.kill(findStarter(process.pid), "SIGSTOP");
   const requested = start("true");
   process.kill(findStarter(process.pid), "SIGKILL");
-  await expect(requested).rejects.toThrow("The process that starts programs has ended (SIGKILL). Dispatch the task again.");
+  await expect(requested).rejects.toThrow("The process that starts programs has failed (SIGKILL). Dispatch the task again.");
 });
 
 test("the starter and its programs end when Bridge is killed", async () => {
@@ -64,9 +72,24 @@ test("the starter and its programs end when Bridge is killed", async () => {
   await expect.poll(() => [pid, starter].map(isAlive)).toEqual([false, false]);
 });
 
-test("a start fails with an error when Bridge has no file descriptors left, and later starts succeed", async () => {
-  const { lines } = await startOther("prlimit", "--nofile=64", "--", "without-descriptors");
+test.each([
+  ["at its first program", "without-descriptors-first", []],
+  ["later", "without-descriptors", ["before"]],
+])("a start fails with an error when Bridge has no file descriptors left %s, and later starts succeed", async (_when, mode, before) => {
+  const { lines } = await startOther("prlimit", "--nofile=64", "--", mode);
   const printed: string[] = [];
   for await (const line of lines) printed.push(line);
-  expect(printed).toEqual(["before", expect.stringMatching(/EMFILE|limit of open files/), "after"]);
+  expect(printed).toEqual([...before, expect.stringMatching(/EMFILE|limit of open files/), "after"]);
+});
+
+test("many starts in one turn of the event loop succeed", async () => {
+  const started = await Promise.all(Array.from({ length: 200 }, () => start("true")));
+  expect(await Promise.all(started.map((program) => program.exited))).toEqual(Array(200).fill([0, null]));
+});
+
+test("a process that waits for a program learns that the starter was killed, even if it waits for nothing else", async () => {
+  const { child, lines } = await startOther("linger");
+  await once(lines, "line");
+  process.kill(findStarter(child.pid as number), "SIGKILL");
+  expect(await once(child, "exit")).toEqual([0, null]);
 });

@@ -1,13 +1,18 @@
 import { once } from "node:events";
+import { mkdirSync, readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { acceptTokenSockets } from "../../../../adapters/shared/process/token-sockets.ts";
+import { acceptPrivateSockets } from "../../../../adapters/shared/process/private-sockets.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const TOKEN = "0123456789";
 
-function accept() {
+async function accept(name = "tmp") {
+  const directory = path.join(await temporaryDirectory(), name);
+  mkdirSync(directory);
   const sockets: [string, Socket][] = [];
-  const { address, close } = acceptTokenSockets(TOKEN.length, {
+  const { address, close } = acceptPrivateSockets(directory, TOKEN.length, {
     onSocket: (token, socket) => sockets.push([token, socket]),
     onError(error) {
       throw error;
@@ -23,11 +28,11 @@ function accept() {
     close();
     for (const [, socket] of sockets) socket.destroy();
   });
-  return { sockets, open };
+  return { directory, sockets, open };
 }
 
 test("the first bytes of a socket are its token, also if they arrive in parts, and all others are data", async () => {
-  const { sockets, open } = accept();
+  const { sockets, open } = await accept();
   const [split, whole] = [await open(), await open()];
   split.write(TOKEN.slice(0, 3));
   whole.end(`${TOKEN}first output`);
@@ -39,12 +44,15 @@ test("the first bytes of a socket are its token, also if they arrive in parts, a
   await expect.poll(() => sockets.length).toBe(2);
 });
 
-test("idle connections of other processes do not block a socket with a token", async () => {
-  const { sockets, open } = accept();
-  const idle: Socket[] = [];
-  for (let count = 0; count < 300; count += 1) idle.push((await open()).resume());
+test("the address has no name in the directory, and the socket can still be opened", async () => {
+  const { directory, sockets, open } = await accept();
+  expect(readdirSync(directory)).toEqual([]);
   (await open()).write(TOKEN);
-  await expect.poll(() => sockets.map(([token]) => token)).toEqual([TOKEN]);
-  // At most 256 have no token.
-  await expect.poll(() => idle.filter((socket) => socket.closed).length).toBe(301 - 256);
+  await expect.poll(() => sockets.length).toBe(1);
+});
+
+test("the path of the directory may be longer than an address", async () => {
+  const { sockets, open } = await accept("x".repeat(200));
+  (await open()).write(TOKEN);
+  await expect.poll(() => sockets.length).toBe(1);
 });
