@@ -69,7 +69,6 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "dispatch/dispatcher.test.ts": "an agent that takes a while",
       "dispatch/run/run-task.test.ts": "an agent that takes a while",
       "dispatch/admission/validate-dispatch.test.ts": "a fake clock",
-      "adapters/claude-agent-sdk/uncaught-sdk-errors.test.ts": "an SDK that works for a while",
     },
   },
   {

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, unlinkSync } from "node:fs";
+import { openSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { hasDescriptorPaths, holdDirectory, O_PATH } from "@hak2i/nofollow-fs";
+
+/** A descriptor that the caller closes, for a process that inherits it and connects to its path in `/proc/self/fd`; or a path. */
+export type Address = { descriptor: number } | { path: string };
 
 interface Listeners {
   /** Called with the token that the other side has sent first. */
@@ -27,26 +30,25 @@ export function acceptPrivateSockets(directory: string, tokenBytes: number, { on
     };
     socket.on("readable", readToken);
   });
-  server.on("error", onError);
+  let hasAddress = false;
+  // If there is no address, the caller gets the error of `listen`.
+  server.on("error", (error) => hasAddress && onError(error));
   server.unref();
-  const { address, release } = listen(server, directory);
-  const close = (): void => {
-    server.close();
-    release();
-  };
-  return { address, close };
+  const address = listen(server, directory);
+  hasAddress = true;
+  return { address, close: () => server.close() };
 }
 
-/** Returns the address. A listening socket is bound when `listen` returns, before the event "listening". */
-function listen(server: Server, directory: string): { address: string; release(): void } {
+/** Binds the socket, which has happened when `listen` of Node returns. */
+function listen(server: Server, directory: string): Address {
   using held = holdDirectory(directory);
   if (held === null) throw new Error(`${directory} is not a directory.`);
   // The path of the open directory is short enough for an address, which has at most 107 bytes.
   const file = path.join(held.path, `starter-${randomUUID()}`);
   server.listen(file);
   // On other systems the name remains until the server closes.
-  if (!hasDescriptorPaths) return { address: path.join(directory, path.basename(file)), release: () => {} };
+  if (!hasDescriptorPaths) return { path: path.join(directory, path.basename(file)) };
   const descriptor = openSync(file, O_PATH);
   unlinkSync(file);
-  return { address: `/proc/${process.pid}/fd/${descriptor}`, release: () => closeSync(descriptor) };
+  return { descriptor };
 }

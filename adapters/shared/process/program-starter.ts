@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { closeSync } from "node:fs";
 import type { Socket } from "node:net";
 import path from "node:path";
-import { acceptPrivateSockets } from "./private-sockets.ts";
+import { type Address, acceptPrivateSockets } from "./private-sockets.ts";
 import type { ProgramStart, StarterReport, StarterRequest } from "./program-starter-process.ts";
 import { signalGroup } from "./signal-group.ts";
 
@@ -36,6 +37,9 @@ const MAX_STARTING = 32;
 /** The length of `randomUUID`, and one digit for the descriptor. */
 const TOKEN_BYTES = 37;
 
+/** The number of the first descriptor after those of stdio and the channel. */
+const INHERITED_DESCRIPTOR = 4;
+
 /** Runs a function outside of the asynchronous contexts of tasks. */
 const runOutside = AsyncLocalStorage.snapshot();
 
@@ -59,7 +63,7 @@ function forkStarter(directory: string, onEnd: () => void) {
   let startingCount = 0;
   let isOver = false;
   const { address, close } = acceptPrivateSockets(directory, TOKEN_BYTES, { onSocket: addSocket, onError: ({ message }) => fail(message) });
-  const { starter, setReferenced, send } = forkProcess();
+  const { starter, starterAddress, setReferenced, send } = forkProcess(address);
   starter.on("message", handle);
   starter.on("error", ({ message }) => fail(message));
   starter.once("exit", (code, signal) => fail(signal ?? `exit code ${code}`));
@@ -136,18 +140,20 @@ function forkStarter(directory: string, onEnd: () => void) {
       };
       if (programs.size === 0) setReferenced(true);
       programs.set(id, pending);
-      waiting.push({ id, address, ...program });
+      waiting.push({ id, address: starterAddress, ...program });
       sendWaiting();
       return pending.started.promise;
     },
   };
 }
 
-function forkProcess() {
+function forkProcess(address: Address) {
   const script = path.join(import.meta.dirname, `program-starter-process${path.extname(import.meta.filename)}`);
   // The starter gets no environment variables, because they contain secrets. It gets a separate session, so that Ctrl+C does not end it
   // before the programs.
-  const starter = fork(script, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"], detached: true });
+  const inherited = "path" in address ? [] : [address.descriptor];
+  const starter = fork(script, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc", ...inherited], detached: true });
+  for (const descriptor of inherited) closeSync(descriptor);
 
   /** Bridge can end while no program runs. */
   function setReferenced(isReferenced: boolean): void {
@@ -159,6 +165,8 @@ function forkProcess() {
   setReferenced(false);
   return {
     starter,
+    /** The address as the starter sees it. */
+    starterAddress: "path" in address ? address.path : `/proc/self/fd/${INHERITED_DESCRIPTOR}`,
     setReferenced,
     /** Does nothing without a connection, because then the starter has ended. */
     send(request: StarterRequest): void {

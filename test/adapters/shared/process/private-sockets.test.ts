@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, readdirSync } from "node:fs";
+import { closeSync, mkdirSync, readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -18,8 +18,10 @@ async function accept(name = "tmp") {
       throw error;
     },
   });
+  const { descriptor } = address as { descriptor: number };
+  onTestFinished(() => closeSync(descriptor));
   const open = async (): Promise<Socket> => {
-    const socket = connect(address).on("error", () => {});
+    const socket = connect(`/proc/self/fd/${descriptor}`).on("error", () => {});
     await once(socket, "connect");
     onTestFinished(() => void socket.destroy());
     return socket;

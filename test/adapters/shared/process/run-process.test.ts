@@ -254,8 +254,7 @@ describe("stdout in a file", () => {
   afterEach(() => {
     expect(readdirSync(`${directory}/tmp`)).toEqual([]);
     const held = readdirSync("/proc/self/fd").map((fd) => linkOf(`/proc/self/fd/${fd}`));
-    const isStarter = (file: string) => path.basename(file).startsWith("starter-");
-    expect(held.filter((file) => file.startsWith(directory) && !isStarter(file))).toEqual([]);
+    expect(held.filter((file) => file.startsWith(directory))).toEqual([]);
   });
 
   test("stdout in a file loses no output of a program that exits at once, even with a slow reader", async () => {
