@@ -1,14 +1,13 @@
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { alternateSubjects, type Subject } from "./alternate-subjects.ts";
 import { LOOP_RESOLUTION_MS, type LoopReport } from "./loop-preload.ts";
 import { readMemoryKiB } from "./process-use.ts";
-import { DRIVER_CORE, type RunningServer, type ServerName, startServer } from "./servers.ts";
+import { DRIVER_CORE } from "./servers.ts";
 import { median, quantile } from "./statistics.ts";
-import { connectTaskClient, type TaskClient } from "./task-client.ts";
 
 /** Compares the event loop of Bridge while its tasks start programs with the idle one: the same process, in turn. */
 const { values: options } = parseArgs({
@@ -40,60 +39,31 @@ interface Round {
   busy: Busy;
 }
 
-interface Subject {
-  name: ServerName;
-  server: RunningServer;
-  client: TaskClient;
-  rounds: Round[];
-}
-
 const tasks = Number(options.tasks);
 const loadBefore = loadavg()[0] ?? Number.NaN;
-execFileSync("taskset", ["-acp", String(DRIVER_CORE), String(process.pid)], { stdio: "ignore" });
-const others = (options.against?.split(",") ?? []).map((checkout): ServerName => `bridge@${path.resolve(checkout)}`);
-const subjects: Subject[] = [];
-try {
-  for (const name of ["bridge", ...others] as const) subjects.push(await startSubject(name));
-  // The first round is not recorded, because Node compiles the code in it.
-  for (let round = -1; round < Number(options.rounds); round += 1) {
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
-      const isIdleFirst = round % 2 === 0;
-      const before = isIdleFirst ? await measureIdle(subject) : null;
-      const busy = await measureBusy(subject);
-      const idle = before ?? (await measureIdle(subject));
-      if (round >= 0) subject.rounds.push({ idle, busy });
-      console.log(
-        `round ${round + 1}: ${subject.name} p99 idle ${idle.p99Ms.toFixed(2)} ms, starting programs ${busy.p99Ms.toFixed(2)} ms`,
-      );
-    }
-  }
-} finally {
-  for (const { server, client } of subjects) {
-    await server.stop();
-    await client.close();
-  }
-}
+const subjects = await alternateSubjects<Round>({
+  against: options.against,
+  environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM) },
+  rounds: Number(options.rounds),
+  async measure(subject, round) {
+    const before = round % 2 === 0 ? await measureIdle(subject) : null;
+    const busy = await measureBusy(subject);
+    return { idle: before ?? (await measureIdle(subject)), busy };
+  },
+  describe: ({ idle, busy }) => `p99 idle ${idle.p99Ms.toFixed(2)} ms, starting programs ${busy.p99Ms.toFixed(2)} ms`,
+});
 const text = render();
 console.log(`\n${text}`);
 if (!options["no-file"]) writeFileSync(path.join(import.meta.dirname, "spawn.md"), text);
 
-async function startSubject(name: ServerName): Promise<Subject> {
-  const server = await startServer(name, {
-    asOperator: true,
-    nodeOptions: ["--import", path.join(import.meta.dirname, "loop-preload.ts")],
-    environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM) },
-  });
-  return { name, server, client: await connectTaskClient(server.target), rounds: [] };
-}
-
-async function measureIdle({ server }: Subject): Promise<LoopReport> {
+async function measureIdle({ server }: Subject<Round>): Promise<LoopReport> {
   await delay(SETTLE_MS);
   await server.measureLoop();
   await delay(IDLE_MS);
   return server.measureLoop();
 }
 
-async function measureBusy({ server, client }: Subject): Promise<Busy> {
+async function measureBusy({ server, client }: Subject<Round>): Promise<Busy> {
   await delay(SETTLE_MS);
   await server.measureLoop();
   const tasksPerSecond = await client.runTasks(tasks, IN_FLIGHT);
@@ -118,7 +88,7 @@ ${subjects.flatMap(renderRows).join("\n")}
 `;
 }
 
-function renderRows({ name, rounds }: Subject): string[] {
+function renderRows({ name, rounds }: Subject<Round>): string[] {
   const idle = rounds.map((round) => round.idle);
   const busy = rounds.map((round) => round.busy);
   const ratios = rounds.map((round) => round.busy.p99Ms / round.idle.p99Ms);

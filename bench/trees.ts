@@ -4,10 +4,10 @@ import { cpus, loadavg } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { alternateSubjects, type Subject } from "./alternate-subjects.ts";
 import { LOOP_RESOLUTION_MS, type LoopReport } from "./loop-preload.ts";
-import { createDirectory, DRIVER_CORE, type RunningServer, SERVER_CORE, type ServerName, startServer } from "./servers.ts";
+import { createDirectory, DRIVER_CORE, SERVER_CORE } from "./servers.ts";
 import { median, quantile } from "./statistics.ts";
-import { connectTaskClient, type TaskClient } from "./task-client.ts";
 
 /** Compares tasks in a work tree with tasks without one, and with `git worktree add` and `remove` of the same repository. */
 const { values: options } = parseArgs({
@@ -36,41 +36,21 @@ interface Round {
   loop: LoopReport;
 }
 
-interface Subject {
-  name: ServerName;
-  server: RunningServer;
-  client: TaskClient;
-  rounds: Round[];
-}
-
 const tasks = Number(options.tasks);
 const loadBefore = loadavg()[0] ?? Number.NaN;
-execFileSync("taskset", ["-acp", String(DRIVER_CORE), String(process.pid)], { stdio: "ignore" });
 const directory = createDirectory();
 const source = path.join(directory, "source");
 const repositoriesFile = path.join(directory, "repositories.json");
 createSource();
-const others = (options.against?.split(",") ?? []).map((checkout): ServerName => `bridge@${path.resolve(checkout)}`);
-const subjects: Subject[] = [];
-try {
-  for (const name of ["bridge", ...others] as const) subjects.push(await startSubject(name));
-  // The first round is not recorded: it copies the repository, and Node compiles the code in it.
-  for (let round = -1; round < Number(options.rounds); round += 1) {
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
-      const measured = await measure(subject);
-      if (round >= 0) subject.rounds.push(measured);
-      console.log(
-        `round ${round + 1}: ${subject.name} ${measured.treeMs.toFixed(1)} ms with a tree, ${measured.plainMs.toFixed(1)} ms without one, ` +
-          `git ${measured.gitMs.toFixed(1)} ms, p99 of the event loop ${measured.loop.p99Ms.toFixed(1)} ms`,
-      );
-    }
-  }
-} finally {
-  for (const { server, client } of subjects) {
-    await server.stop();
-    await client.close();
-  }
-}
+const subjects = await alternateSubjects<Round>({
+  against: options.against,
+  environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM), BRIDGE_REPOSITORIES_FILE: repositoriesFile },
+  rounds: Number(options.rounds),
+  measure,
+  describe: ({ treeMs, plainMs, gitMs, loop }) =>
+    `${treeMs.toFixed(1)} ms with a tree, ${plainMs.toFixed(1)} ms without one, git ${gitMs.toFixed(1)} ms, ` +
+    `p99 of the event loop ${loop.p99Ms.toFixed(1)} ms`,
+});
 const text = render();
 console.log(`\n${text}`);
 if (!options["no-file"]) writeFileSync(path.join(import.meta.dirname, "trees.md"), text);
@@ -89,16 +69,7 @@ function createSource(): void {
   writeFileSync(repositoriesFile, JSON.stringify([{ name: "bench", source }]));
 }
 
-async function startSubject(name: ServerName): Promise<Subject> {
-  const server = await startServer(name, {
-    asOperator: true,
-    nodeOptions: ["--import", path.join(import.meta.dirname, "loop-preload.ts")],
-    environment: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(PROGRAM), BRIDGE_REPOSITORIES_FILE: repositoriesFile },
-  });
-  return { name, server, client: await connectTaskClient(server.target), rounds: [] };
-}
-
-async function measure({ server, client }: Subject): Promise<Round> {
+async function measure({ server, client }: Subject<Round>): Promise<Round> {
   const plainPerSecond = await client.runTasks(tasks, IN_FLIGHT);
   await server.measureLoop();
   const treesPerSecond = await client.runTasks(tasks, IN_FLIGHT, IN_TREE);
@@ -134,7 +105,7 @@ ${subjects.map(renderRow).join("\n")}
 `;
 }
 
-function renderRow({ name, rounds }: Subject): string {
+function renderRow({ name, rounds }: Subject<Round>): string {
   const ratios = rounds.map(({ treeMs, gitMs }) => treeMs / gitMs);
   const middle = (select: (one: Round) => number) => median(rounds.map(select)).toFixed(1);
   const cells = [
