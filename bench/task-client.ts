@@ -41,18 +41,25 @@ export async function connectTaskClient({ address, token }: Pick<Target, "addres
 
 /** Opens the stream of terminal events. Returns a function that resolves to the type of a task's terminal event. */
 async function followEnds(address: string, headers: Record<string, string>): Promise<(taskId: string) => Promise<string>> {
-  const ends = new Map<string, (type: string) => void>();
+  const ends = new Map<string, PromiseWithResolvers<string>>();
   const response = await fetch(`${address}/api/events?types=execution.completed,execution.failed`, { headers });
   if (response.status !== 200 || response.body === null) throw new Error(`The event stream returned HTTP ${response.status}.`);
   const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   const follow = async (): Promise<void> => {
     for await (const { event = "", data } of events) {
       const { taskId } = JSON.parse(data) as { taskId: string };
-      ends.get(taskId)?.(event);
+      ends.get(taskId)?.resolve(event);
       ends.delete(taskId);
     }
   };
-  // Rejects when the server stops.
-  follow().catch(() => {});
-  return (taskId) => new Promise((resolve) => ends.set(taskId, resolve));
+  // Without the stream, tasks that have not ended would wait forever.
+  const rejectAll = (): void => {
+    for (const { reject } of ends.values()) reject(new Error("The server ended the event stream before the end of a task."));
+  };
+  follow().then(rejectAll, rejectAll);
+  return (taskId) => {
+    const end = Promise.withResolvers<string>();
+    ends.set(taskId, end);
+    return end.promise;
+  };
 }
